@@ -100,7 +100,7 @@ typedef enum satchel_status {
     SATCHEL_OK = 0,
     /** An argument is invalid; the message says which one and where in it. */
     SATCHEL_EINVALID = 1,
-    /** What the call names does not exist. */
+    /** The object that the call names does not exist. */
     SATCHEL_ENOTFOUND = 2,
     /** Another thread or process held the store for longer than busy_timeout_ms. */
     SATCHEL_EBUSY = 3,
@@ -132,7 +132,7 @@ typedef enum satchel_status {
      *  the change. */
     SATCHEL_ECONSTRAINT = 15,
     /** The remote refuses the credentials, or does not permit the request; or the
-     *  encryption key of the store or the sync log is not set, or is another one. */
+     *  encryption key of the store or the sync log is missing or wrong. */
     SATCHEL_EAUTH = 16,
     /** The remote cannot be reached, or kept failing while the call retried. */
     SATCHEL_EUNAVAILABLE = 17,
@@ -187,7 +187,7 @@ SATCHEL_API const char *satchel_error_message(void);
 /**
  * Bytes that the caller lends to the library for the duration of one call.
  *
- * Text is UTF-8 and needs no terminator. {NULL, 0} is the empty text.
+ * Text is UTF-8 and needs no terminator. {NULL, 0} is the empty string.
  */
 typedef struct satchel_bytes {
     /** The first byte; may be NULL when `size` is 0. */
@@ -199,8 +199,8 @@ typedef struct satchel_bytes {
 /**
  * Bytes that the library allocated and the caller owns.
  *
- * {NULL, 0} means that there is no value; an empty text has a `data` that is not NULL. A
- * call overwrites its buffer without freeing it: free the buffer before using it again.
+ * {NULL, 0} means that there is no value; an empty string has a `data` that is not NULL.
+ * A call overwrites its buffer without freeing it: free the buffer before using it again.
  */
 typedef struct satchel_buffer {
     /** The bytes, followed by a NUL that `size` does not count; NULL when there is no
@@ -256,9 +256,9 @@ static inline satchel_bytes satchel_text(const char *string) {
 SATCHEL_API void satchel_buffer_free(satchel_buffer *buffer);
 
 /**
- * Checks whether a text is valid JSON.
+ * Checks whether a string is valid JSON.
  *
- * @param text  the text
+ * @param text  the string
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID with the position and the cause.
  */
@@ -267,8 +267,8 @@ SATCHEL_API satchel_status satchel_json_check(satchel_bytes text);
 /**
  * Returns whether two JSON texts have the same value.
  *
- * Type and value count: 1 and 1.0 differ. The order of members, white space and the
- * encodings of strings and numbers do not count: 1.50 and 15e-1 are equal.
+ * Types are compared as well: 1 and 1.0 differ. The order of members, white space and the
+ * encodings of strings and numbers are ignored: 1.50 and 15e-1 are equal.
  *
  * @param one       a JSON value
  * @param other     a JSON value
@@ -364,7 +364,7 @@ SATCHEL_API satchel_status satchel_json_value_at(
  *
  * @param value     a JSON value
  * @param path      the path
- * @param[out] out  the text; emptied on failure
+ * @param[out] out  the string; emptied on failure
  *
  * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the path leads to nothing or to null;
  * SATCHEL_EINVALID when the value is not a string, or an argument is not JSON.
@@ -427,7 +427,8 @@ SATCHEL_API satchel_status satchel_json_count(
 /**
  * Returns the keys of the object at a path, in their order.
  *
- * In a path made of a key, its "~" and "/" are "~0" and "~1"; satchel_json_each() needs none.
+ * To use a key in a JSON Pointer, escape "~" as "~0" and "/" as "~1". satchel_json_each()
+ * returns members without paths.
  *
  * @param value     a JSON value
  * @param path      the path
@@ -454,22 +455,22 @@ typedef bool (*satchel_json_callback)(void *context, satchel_bytes key, satchel_
 /**
  * Calls a function with each member of an object, or each element of an array, in order.
  *
- * A key can have any characters: unlike a path made of it, it needs no escapes.
+ * Keys are passed as they are, without the escapes of a path.
  *
  * @param value     a JSON value
  * @param path      the path of the object or the array
  * @param callback  called on this thread, until it returns false; it may use the library
  * @param context   passed to the callback
  *
- * **Returns** SATCHEL_OK, also when the callback has returned false; SATCHEL_ENOTFOUND when
- * the path leads to nothing or to null; SATCHEL_EINVALID when the value is neither an array
- * nor an object, or an argument is not JSON.
+ * **Returns** SATCHEL_OK, also when the callback returned false; SATCHEL_ENOTFOUND when
+ * the path leads to nothing or to null; SATCHEL_EINVALID when the value is neither an
+ * array nor an object, or an argument is not JSON.
  */
 SATCHEL_API satchel_status satchel_json_each(
     satchel_bytes value, satchel_bytes path, satchel_json_callback callback, void *context);
 
 /**
- * Writes a text as a JSON string, with quotes and escapes.
+ * Encodes a string as JSON, with quotes and escapes.
  *
  * @param text      UTF-8
  * @param[out] out  the JSON string; emptied on failure
@@ -522,8 +523,8 @@ typedef struct satchel_open_options {
     /** Called exactly once with `clock_context`, after the last call of `clock`, also
      *  when opening fails; may be NULL. */
     void (*clock_release)(void *context);
-    /** How long a read may take that satchel_interrupt can stop, before it returns
-     *  SATCHEL_ETIMEDOUT; 0 means any time. */
+    /** The time limit, in ms, of reads that satchel_interrupt can stop, after which they
+     *  return SATCHEL_ETIMEDOUT; 0 means no limit. */
     uint32_t query_timeout_ms;
 } satchel_open_options;
 
@@ -561,10 +562,10 @@ SATCHEL_API satchel_status satchel_store_open(
  * **Returns** SATCHEL_OK; SATCHEL_ECLOSED when it was closed before. Another status when
  * the last write failed, or SATCHEL_EBUSY when a batch of another thread was rolled back:
  * the store is closed nevertheless, and everything that was acknowledged before is in the
- * file. SATCHEL_EBUSY also in a clock, and in a callback of work for this store (an
- * observer, a session's callback, a migration, a progress callback, a function of a
- * remote, a release function), which the message names: the store then stays open. Close
- * it after the callback has returned.
+ * file. SATCHEL_EBUSY also when it is called by a clock, or by a callback of this store
+ * (an observer, a session's callback, a migration, a progress callback, a function of a
+ * remote, a release function): the message names the callback, and the store stays open.
+ * Close it after the callback has returned.
  *
  * **Ownership** Handles of observers, sessions, libraries, catalogues and collections of
  * the store still have to be freed.
@@ -572,7 +573,7 @@ SATCHEL_API satchel_status satchel_store_open(
 SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
 
 /**
- * Returns facts about a store.
+ * Returns properties of a store.
  *
  * | field                  | type           | meaning                                |
  * | ---------------------- | -------------- | -------------------------------------- |
@@ -595,7 +596,7 @@ SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
 SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buffer *out);
 
 /**
- * Returns how the file of a store is used.
+ * Returns the size of a store's file and of its contents.
  *
  * Reads every page. The result is
  *
@@ -606,7 +607,7 @@ SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buff
  * | `pages`          | integer          | the number of pages                               |
  * | `page_size`      | integer          | the size of a page                                |
  * | `free_pages`     | integer          | the unused pages, which are reused                |
- * | `subjects`       | array of objects | `name`, `bytes` (null when SQLite cannot tell) and `counts` by kind |
+ * | `subjects`       | array of objects | `name`, `bytes` (null when SQLite lacks dbstat) and `counts` by kind |
  * | `collections`    | array of objects | of records: `name`, `version`, `records`, `bytes`, `pending`, `conflicts` |
  * | `spooled`        | integer          | the spooled changes in the outbox file            |
  * | `outbox_damages` | array of strings | the damaged parts of the outbox file              |
@@ -632,7 +633,7 @@ SATCHEL_API satchel_status satchel_store_statistics(
  *
  * | field     | type   | meaning                                  |
  * | --------- | ------ | ---------------------------------------- |
- * | `code`    | string | a name for programs, which never changes |
+ * | `code`    | string | a stable identifier, for programs        |
  * | `message` | string | the description, for people              |
  *
  * @param store     an open store
@@ -733,24 +734,6 @@ SATCHEL_API satchel_status satchel_store_leave(satchel_store *store);
 SATCHEL_API satchel_status satchel_store_commit(satchel_store *store);
 
 /**
- * Writes what is still to be written: deferred puts of records, changes of state, and
- * mirrors that are older than the last commit; drains the outbox file.
- *
- * What was written before survives a kill of the process afterwards.
- *
- * @param store         an open store
- * @param[out] spooled  whether changes are in the outbox file, because the store cannot be
- *                      written; may be NULL
- *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID in a batch, which could still be rolled back,
- * and for a mirror that another program changed or that cannot hold a record;
- * SATCHEL_EBUSY during a batch that was begun on this thread; SATCHEL_EFULL, SATCHEL_EIO
- * and others when neither the store nor the outbox file, or a mirror, can be written. All
- * parts are tried; what could not be written stays in memory and is tried again.
- */
-SATCHEL_API satchel_status satchel_store_flush(satchel_store *store, bool *spooled);
-
-/**
  * Rolls back the batch that the calling thread carries, and the open batches inside it.
  *
  * Waits for calls of other threads in the batch.
@@ -761,6 +744,25 @@ SATCHEL_API satchel_status satchel_store_flush(satchel_store *store, bool *spool
  * that was rolled back with its enclosing batch.
  */
 SATCHEL_API satchel_status satchel_store_rollback(satchel_store *store);
+
+/**
+ * Writes pending changes (deferred puts of records, changes of state, and mirrors that
+ * are older than the last commit), and drains the outbox file.
+ *
+ * When it returns SATCHEL_OK, all earlier changes survive the end of the process.
+ *
+ * @param store         an open store
+ * @param[out] spooled  whether changes are in the outbox file, because the store cannot be
+ *                      written; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID in a batch, which could still be rolled back,
+ * and for a mirror that another program changed or that cannot hold a record;
+ * SATCHEL_EBUSY during a batch that was begun on this thread; SATCHEL_EFULL, SATCHEL_EIO
+ * and others when neither the store nor the outbox file, or a mirror, can be written. A
+ * failure of one part does not stop the others. Changes that could not be written stay in
+ * memory and are tried again.
+ */
+SATCHEL_API satchel_status satchel_store_flush(satchel_store *store, bool *spooled);
 
 /**
  * Receives the progress of a long call, and decides whether it continues.
@@ -829,7 +831,7 @@ SATCHEL_API satchel_status satchel_store_backup_rotate(
  * Replaces the store at a path by a copy of a backup.
  *
  * The backup is checked first and remains. The store that is at the path is renamed to
- * `<path>.quarantine-<time>`, never deleted. Close the store before. The result is
+ * `<path>.quarantine-<time>`, never deleted. Close the store first. The result is
  *
  * | field         | type           | meaning                                         |
  * | ------------- | -------------- | ----------------------------------------------- |
@@ -985,10 +987,10 @@ typedef bool (*satchel_interrupt_check)(void *context);
 typedef struct satchel_interrupt_options {
     /** sizeof(satchel_interrupt_options), so that the struct can grow. */
     size_t size;
-    /** How long each read may take, before it returns SATCHEL_ETIMEDOUT; 0 means
-     *  query_timeout_ms of the store, -1 any time. */
+    /** The time limit of each read in ms, after which it returns SATCHEL_ETIMEDOUT; 0
+     *  means query_timeout_ms of the store, -1 means no limit. */
     int64_t timeout_ms;
-    /** Asked during reads whether they have to stop; may be NULL. */
+    /** Called during reads to ask whether they have to stop; may be NULL. */
     satchel_interrupt_check check;
     /** Passed to `check`. */
     void *context;
@@ -1002,7 +1004,7 @@ typedef struct satchel_interrupt_options {
     { sizeof(satchel_interrupt_options), 0, NULL, NULL, NULL }
 
 /**
- * Makes an interrupt, which is attached to no thread.
+ * Creates an interrupt that is not attached to a thread yet.
  *
  * @param options   may be NULL
  * @param[out] out  the interrupt
@@ -1015,27 +1017,28 @@ SATCHEL_API satchel_status satchel_interrupt_new(
     const satchel_interrupt_options *options, satchel_interrupt **out);
 
 /**
- * Makes an interrupt that of the calling thread, instead of the one that it has.
+ * Attaches an interrupt to the calling thread, and detaches its previous one.
  *
- * The reads that the thread begins from now on, of any store, can be stopped by it.
+ * It can stop the reads that the thread begins from now on, of any store.
  *
- * @param interrupt  NULL leaves the thread without one
+ * @param interrupt  NULL only detaches the previous one
  *
  * **Returns** SATCHEL_OK, or SATCHEL_ECLOSED when it was freed.
  *
  * **Ownership** A thread keeps its interrupt alive, also after satchel_interrupt_free(),
- * until it has another one, none, or exits.
+ * until the next satchel_interrupt_attach() on it, or until it exits.
  *
  * **Threads** One interrupt may be attached to any number of threads.
  */
 SATCHEL_API satchel_status satchel_interrupt_attach(satchel_interrupt *interrupt);
 
 /**
- * Stops the reads of the threads that an interrupt is attached to, for good.
+ * Cancels the current and all later reads of the threads that an interrupt is attached
+ * to.
  *
- * Those in progress return SATCHEL_ECANCELLED, mostly within a millisecond, and so does
- * each one that begins later: a cancellation between two calls is not lost. For further
- * reads attach another interrupt, or none.
+ * Reads in progress return SATCHEL_ECANCELLED, mostly within a millisecond. Reads that
+ * begin later return it immediately, so that a cancellation between two calls is not
+ * lost. To read again, attach another interrupt, or NULL.
  *
  * @param interrupt  an interrupt
  *
@@ -1229,9 +1232,9 @@ typedef struct satchel_remote_operations {
     satchel_remote_result (*list)(
         void *context, satchel_bytes prefix, satchel_bytes after, int32_t limit,
         satchel_remote_answer *answer);
-    /** Names the object store: the same text always means the same objects. Without one,
-     *  photos can be synchronized with it, and a store cannot. At most 1,024 bytes; copied;
-     *  may be empty. */
+    /** Identifies the object store: remotes with the same identity hold the same objects.
+     *  satchel_store_sync() requires it, satchel_photos_sync() does not. At most 1,024
+     *  bytes; copied; may be empty. */
     satchel_bytes identity;
 } satchel_remote_operations;
 
@@ -1282,9 +1285,9 @@ SATCHEL_API satchel_status satchel_remote_probe(
 /**
  * Reads an object.
  *
- * This and the next four functions are for objects of the host's own, with the retries of
- * a synchronization. Keys that begin with "catalogs/", "photos/" and "sync/" are the
- * library's: they can be read, and must not be written.
+ * This and the next four functions access objects of the host, and retry as a
+ * synchronization does. Keys that begin with "catalogs/", "photos/" and "sync/" are
+ * reserved for the library: they can be read, and must not be written.
  *
  * @anchor json_remote_head
  * The size, the etag and the metadata of an object are
@@ -1298,14 +1301,13 @@ SATCHEL_API satchel_status satchel_remote_probe(
  *
  * @param remote         the remote
  * @param key            the key
- * @param if_none_match  an etag: with it an object that still has it is not read; may be
- *                       empty
+ * @param if_none_match  an etag: an object that still has it is not read; may be empty
  * @param[out] head      a JSON object; without data when the object was not read; may be
  *                       NULL
  * @param[out] body      the bytes; without data when the object was not read
  *
- * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such object; SATCHEL_EINVALID
- * for what cannot be a key; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE.
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such object;
+ * SATCHEL_EINVALID for an invalid key; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE.
  */
 SATCHEL_API satchel_status satchel_remote_get(
     satchel_remote *remote, satchel_bytes key, satchel_bytes if_none_match,
@@ -1314,12 +1316,12 @@ SATCHEL_API satchel_status satchel_remote_get(
 /**
  * Writes an object as a whole.
  *
- * A response that is lost is no error: the object is read back.
+ * When the response is lost, the object is read back to determine the outcome.
  *
  * @param remote     the remote
  * @param key        the key
  * @param body       the bytes
- * @param if_match   the etag that the object must have; empty without this condition
+ * @param if_match   the etag that the object must have; empty for no condition
  * @param if_absent  whether there must be no such object
  * @param metadata   a JSON object of strings, to be stored with the object: names of a-z,
  *                   0-9 and "-", values of printable ASCII, 2,048 bytes together; may be
@@ -1350,7 +1352,7 @@ SATCHEL_API satchel_status satchel_remote_head(
  *
  * @param remote    the remote
  * @param key       the key
- * @param if_match  the etag that the object must have; empty without this condition
+ * @param if_match  the etag that the object must have; empty for no condition
  *
  * **Returns** As satchel_remote_put().
  */
@@ -1365,7 +1367,7 @@ SATCHEL_API satchel_status satchel_remote_delete(
  * | --------- | ---------------- | --------------------------------------------------- |
  * | `entries` | array of objects | {"key", "size", "etag"}; the etag is null where the |
  * |           |                  | object store does not list it                       |
- * | `next`    | string or null   | where the next page begins; null for the last page  |
+ * | `next`    | string or null   | the cursor of the next page; null for the last one  |
  * | `skipped` | integer          | names that cannot be keys                           |
  *
  * @param remote    the remote
@@ -1417,7 +1419,8 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  */
 
 /**
- * Decides between two versions of something that was changed both locally and remotely.
+ * Which version is kept of a photo or a record that was changed both locally and
+ * remotely.
  *
  * Photos accept SATCHEL_CONFLICT_REMOTE_WINS and SATCHEL_CONFLICT_MERGE, and refuse the
  * others with SATCHEL_EINVALID. The policy of a photo catalogue is declared when it is
@@ -1425,8 +1428,8 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  * their collection: satchel_records_open().
  */
 typedef enum satchel_conflict_policy {
-    /** Of satchel_photos_sync(), the policy that is declared with the catalogue; of
-     *  satchel_photos_open(), no new declaration; of other functions,
+    /** For satchel_photos_sync(), the policy that is declared with the catalogue; for
+     *  satchel_photos_open(), the policy that was declared before; for other functions,
      *  SATCHEL_CONFLICT_REMOTE_WINS. */
     SATCHEL_CONFLICT_DEFAULT = 0,
     /** The remote version is kept; the local version goes to the conflict log. */
@@ -1447,8 +1450,8 @@ typedef enum satchel_conflict_policy {
 typedef struct satchel_sync_options {
     /** sizeof(satchel_sync_options). */
     size_t size;
-    /** What happens to conflicts; SATCHEL_CONFLICT_DEFAULT means what is declared with the
-     *  catalogue. */
+    /** The policy for conflicts; SATCHEL_CONFLICT_DEFAULT means the one that is declared
+     *  with the catalogue. */
     satchel_conflict_policy on_conflict;
     /** Reports what would be transferred, and writes nothing locally or remotely. */
     bool dry_run;
@@ -1474,14 +1477,14 @@ typedef struct satchel_store_sync_options {
     /** Reports what would be transferred, and writes nothing locally or remotely. The
      *  store is copied to a temporary file for that. */
     bool dry_run;
-    /** Goes on where a part of the remote was lost that no device has. Other devices then
-     *  send what they have again. */
+    /** Continues although a part of the remote is lost that no device has. Other devices
+     *  then send their entries again. */
     bool accept_loss;
     /** Reads every object of the records and the state, and writes those again that are
      *  missing or damaged. */
     bool verify;
-    /** Removes the bytes of replaced and deleted documents from the remote; otherwise they
-     *  leave when their object is next rewritten. */
+    /** Removes the bytes of replaced and deleted documents from the remote; otherwise
+     *  they are removed when their object is next rewritten. */
     bool purge;
     /** The number of objects that are transferred at the same time, 1 to 16; 0 means
      *  4. */
@@ -1490,9 +1493,9 @@ typedef struct satchel_store_sync_options {
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;
-    /** The key with which records and state are encrypted on the way (AES-256-GCM), 32
-     *  bytes; empty when they are not. Photos are not encrypted, because other programs
-     *  read them. */
+    /** The key that encrypts records and state in the remote (AES-256-GCM), 32 bytes;
+     *  empty for no encryption. Photos are not encrypted, because other programs read
+     *  them. */
     satchel_bytes key;
 } satchel_store_sync_options;
 
@@ -1504,17 +1507,17 @@ typedef struct satchel_store_sync_options {
 /**
  * Synchronizes a store with a user's data in an object store.
  *
- * That is the records of all declared collections, the state that is marked for it, and
- * the photo catalogue whose first synchronization was with the same remote and user, by
- * the policy that satchel_photos_open() has declared. The
- * first synchronization binds the store to the remote and the user. Blocks until it is
- * done. What cannot be sent or applied does not stop the rest: see `failed`, and
- * satchel_records_conflicts() for what waits. The result is
+ * It synchronizes the records of all declared collections, the state that is marked for
+ * it, and the photo catalogue that is bound to the same remote and user, with the policy
+ * that satchel_photos_open() declared. The first synchronization binds the store to the
+ * remote and the user. Blocks until it is done. Entries that cannot be sent or applied do
+ * not stop the others: `failed` lists them, and satchel_records_conflicts() the remote
+ * versions that are waiting. The result is
  *
  * | field        | type             | meaning                                         |
  * | ------------ | ---------------- | ----------------------------------------------- |
- * | `records`    | object           | what was done with records, see below           |
- * | `state`      | object           | what was done with state, see below             |
+ * | `records`    | object           | counts of records, see below                    |
+ * | `state`      | object           | counts of state, see below                      |
  * | `photos`     | object or null   | as of satchel_photos_sync()                     |
  * | `failed`     | array of objects | {"collection", "id", "code", "message"}         |
  * | `repaired`   | integer          | remote objects that were written again          |
@@ -1545,7 +1548,7 @@ typedef struct satchel_store_sync_options {
  *
  * @param store     the store
  * @param remote    the remote; one of satchel_remote_callbacks() needs an identity
- * @param user      whose data it is: `[A-Za-z0-9._-]{1,128}`, not only dots
+ * @param user      the user: `[A-Za-z0-9._-]{1,128}`, not only dots
  * @param options   may be NULL; the progress callback must not synchronize the same store
  * @param[out] out  a JSON object; may be NULL
  *
@@ -1554,7 +1557,8 @@ typedef struct satchel_store_sync_options {
  * when the store is synchronized with another remote or user; SATCHEL_EDAMAGED when a part
  * of the remote is lost, which other devices may repair; SATCHEL_ENEWER when a newer
  * version of Satchel wrote to the remote; SATCHEL_EREADONLY; SATCHEL_EAUTH, also for
- * another key than that of the remote: nothing is changed then; SATCHEL_EUNAVAILABLE; SATCHEL_EBUSY when other devices were faster each time;
+ * another key than that of the remote: nothing is changed then; SATCHEL_EUNAVAILABLE;
+ * SATCHEL_EBUSY when other devices changed the remote at each attempt;
  * SATCHEL_ECANCELLED.
  */
 SATCHEL_API satchel_status satchel_store_sync(
@@ -1562,35 +1566,35 @@ SATCHEL_API satchel_status satchel_store_sync(
     const satchel_store_sync_options *options, satchel_buffer *out);
 
 /**
- * Synchronizes a store, and encrypts what the remote has of records and state with another
+ * Synchronizes a store, and encrypts the records and the state in the remote with another
  * key.
  *
- * Devices with the new key go on; for the others satchel_store_sync() fails with
- * SATCHEL_EAUTH from then on. A call that was interrupted can be repeated.
+ * From then on, satchel_store_sync() fails with SATCHEL_EAUTH on devices without the new
+ * key. A call that was interrupted can be repeated.
  *
  * @param store     the store
  * @param remote    the remote
  * @param user      as for satchel_store_sync()
- * @param options   with the present key; may be NULL when there is none. A dry run has no
- *                  effect.
+ * @param options   `key` is the current key; may be NULL when the remote is not encrypted; a
+ *                  dry run has no effect
  * @param key       the new key, 32 bytes; empty to store the data unencrypted
  * @param[out] out  as of satchel_store_sync(); may be NULL
  *
- * **Returns** as satchel_store_sync().
+ * **Returns** As satchel_store_sync().
  */
 SATCHEL_API satchel_status satchel_store_rekey(
     satchel_store *store, satchel_remote *remote, satchel_bytes user,
     const satchel_store_sync_options *options, satchel_bytes key, satchel_buffer *out);
 
 /**
- * Returns how far a store is synchronized; needs no network.
+ * Returns the synchronization status of a store, without using the network.
  *
  * | field       | type            | meaning                                                |
  * | ----------- | --------------- | ------------------------------------------------------ |
- * | `remote`    | string or null  | the remote that it is bound to; null when to none      |
+ * | `remote`    | string or null  | the remote that it is bound to; null when it is not    |
  * | `user`      | string or null  | the user that it is bound to                           |
- * | `pending`   | integer         | saved changes of records and state, not uploaded yet   |
- * | `last_sync` | integer or null | when these were last synchronized completely, Unix ms  |
+ * | `pending`   | integer         | saved changes of records and state, not yet uploaded   |
+ * | `last_sync` | integer or null | their last complete synchronization, Unix ms           |
  *
  * For photos see satchel_photos_status().
  *
@@ -1604,7 +1608,7 @@ SATCHEL_API satchel_status satchel_store_sync_status(satchel_store *store, satch
 /**
  * Ends a store's binding to a remote and a user.
  *
- * Its data remain on both sides. Conflicts that are open or wait are forgotten. The next
+ * Local and remote data remain. Open and waiting conflicts are deleted. The next
  * satchel_store_sync() binds it again, and compares everything.
  *
  * @param store  the store
@@ -1688,7 +1692,7 @@ SATCHEL_API satchel_status satchel_store_detach(satchel_store *store);
  */
 
 /**
- * Converts a text to a component of a key: "São Paulo" becomes "sao_paulo".
+ * Converts a string to a component of a key: "São Paulo" becomes "sao_paulo".
  *
  * @param text      the text
  * @param[out] out  the component; {NULL, 0} when nothing of the text remains
@@ -1723,7 +1727,7 @@ SATCHEL_API satchel_status satchel_place_most_specific_level(
     satchel_bytes location, satchel_buffer *out);
 
 /**
- * Returns the name of the scope that a text names in any letter case.
+ * Returns the name of the scope that a string names in any letter case.
  *
  * @param scope     the text
  * @param[out] out  the name of a level, or "global"; {NULL, 0} when it is not a scope
@@ -1758,7 +1762,7 @@ SATCHEL_API satchel_status satchel_place_section_of(
 
 /** @} */
 
-/** What persisting does with an entity that is stored already. */
+/** The policy for an entity that is stored already. */
 typedef enum satchel_reuse {
     /** The content is compared: the same content only renews the expiry, other content is
      *  written. */
@@ -1771,7 +1775,7 @@ typedef enum satchel_reuse {
 typedef struct satchel_persist_options {
     /** sizeof(satchel_persist_options). */
     size_t size;
-    /** What happens to entities that are stored already. */
+    /** The policy for entities that are stored already. */
     satchel_reuse reuse;
     /** Of satchel_catalogue_deliver(): the location has all of its sections with this
      *  delivery and earlier ones, and inherits none, until one of them is removed. */
@@ -1837,9 +1841,9 @@ typedef struct satchel_read_options {
     bool inherit;
     /** Keeps expired entities in the content; they are listed as expired in any case. */
     bool allow_expired;
-    /** For inheriting, a location with coordinates and without place names has those of
-     *  the nearest location that content was delivered for, within so many metres; 0 for
-     *  none. */
+    /** Inheriting by a location that has coordinates and no place names uses those of the
+     *  nearest location that content was delivered for, within this distance in metres; 0
+     *  uses none. */
     double nearby;
 } satchel_read_options;
 
@@ -1861,11 +1865,11 @@ typedef struct satchel_read_options {
  * | `entity_count`  | integer        | the entities that the location sees       |
  * | `updated_at`    | integer        | Unix milliseconds                         |
  * | `level`         | string         | the level at which the section was found  |
- * | `nearby`        | object or null | whose place names the location has        |
+ * | `nearby`        | object or null | the source of the place names, see below  |
  *
  * @anchor json_nearby
- * `nearby` is null for a section that was found with the location's own keys. Otherwise it
- * is the delivered location from which the location has its place names:
+ * `nearby` is null for a section that was found with the location's own keys. Otherwise
+ * it is the delivered location whose place names were used:
  *
  * | field      | type   | meaning                                                         |
  * | ---------- | ------ | --------------------------------------------------------------- |
@@ -2009,7 +2013,7 @@ typedef struct satchel_search_options {
  * | `score`        | number         | a higher score is better; comparable in one result  |
  *
  * @param store     an open store
- * @param text      the words; a text without letters and digits finds nothing
+ * @param text      the words; a string without letters and digits finds nothing
  * @param location  a @ref json_location "location", of which only what its sections show
  *                  is found; empty for all entities that a section shows somewhere
  * @param options   may be NULL
@@ -2193,8 +2197,8 @@ typedef struct satchel_prune_options {
 /**
  * Removes content, and returns its space to the file system.
  *
- * An entity that a section still refers to is then reported as missing, and is complete
- * again once it is delivered again. The result is
+ * An entity that a section still refers to is then reported as missing, until it is
+ * delivered again. The result is
  *
  * | field        | type    | meaning                                |
  * | ------------ | ------- | -------------------------------------- |
@@ -2333,7 +2337,7 @@ SATCHEL_API satchel_status satchel_session_set_order(
     satchel_session *session, satchel_bytes names);
 
 /**
- * Returns what the screen shows.
+ * Returns the location and the sections that the screen shows.
  *
  * | field      | type             | meaning                                        |
  * | ---------- | ---------------- | ---------------------------------------------- |
@@ -2550,7 +2554,7 @@ SATCHEL_API satchel_status satchel_photos_delete(
  * | field    | type             | meaning                                            |
  * | -------- | ---------------- | -------------------------------------------------- |
  * | `photos` | array of objects | the photos of the page                             |
- * | `next`   | string or null   | where the next page begins; null for the last page |
+ * | `next`   | string or null   | the cursor of the next page; null for the last one |
  *
  * @param photos    the catalogue
  * @param query     a query; empty for all photos
@@ -2576,7 +2580,7 @@ SATCHEL_API satchel_status satchel_photos_count(
     satchel_photos *photos, satchel_bytes query, int64_t *count);
 
 /**
- * Returns the state of a catalogue.
+ * Returns the status of a catalogue.
  *
  * | field         | type             | meaning                                        |
  * | ------------- | ---------------- | ---------------------------------------------- |
@@ -2636,7 +2640,7 @@ SATCHEL_API satchel_status satchel_photos_modified_shards(
  * | field     | type             | meaning                                            |
  * | --------- | ---------------- | -------------------------------------------------- |
  * | `changes` | array of objects | the changes of the page, see below                 |
- * | `next`    | string or null   | where the next page begins; null for the last page |
+ * | `next`    | string or null   | the cursor of the next page; null for the last one |
  *
  * and each element of `changes`
  *
@@ -2765,10 +2769,10 @@ SATCHEL_API satchel_status satchel_photos_set_local(
 /**
  * Sets or removes the star of a photo.
  *
- * A star says that the file of the photo is in the remote, or is to be. Starring a photo
- * that is not backed up queues its backup, whether its row is in the remote or not.
- * Removing the star takes a queued photo out of the queue, and deletes nothing in the
- * remote. Synchronizing rows sets no star.
+ * A star marks a photo whose file is, or is to be, in the remote. Starring a photo that
+ * is not backed up queues its backup, whether its row is in the remote or not. Removing
+ * the star removes a queued photo from the queue, and deletes nothing in the remote.
+ * Synchronizing rows sets no star.
  *
  * @param photos   the catalogue
  * @param md5      the MD5 of the photo
@@ -2861,7 +2865,7 @@ typedef struct satchel_photo_backup_options {
  * | field           | type             | meaning                                        |
  * | --------------- | ---------------- | ---------------------------------------------- |
  * | `photos`        | integer          | photos whose file is in the remote             |
- * | `starred`       | integer          | photos that got their star now                 |
+ * | `starred`       | integer          | photos that this call starred                  |
  * | `unknown_count` | integer          | objects that are no files of these photos      |
  * | `damaged`       | array of strings | MD5s of photos whose object has another size   |
  * | `damaged_count` | integer          | the number of all of these                     |
@@ -2874,7 +2878,7 @@ typedef struct satchel_photo_backup_options {
  *
  * @param photos    the catalogue
  * @param remote    the remote
- * @param user      whose files they are
+ * @param user      the user that the files belong to
  * @param options   may be NULL
  * @param[out] out  a JSON object; may be NULL
  *
@@ -2892,10 +2896,10 @@ SATCHEL_API satchel_status satchel_photos_backup_refresh(
  * The object of a file is "photos/{user}/{md5}". A file is found by the paths of the last
  * scan, else by its name in the directory, and uploaded only with the size and the MD5 of
  * its photo; the object is written under a condition and checked afterwards. A file that
- * the remote has already is not sent again. What a killed run had begun is queued again,
- * and the next run goes on with it. A photo whose file cannot be uploaded gets the backup
- * status error; when the remote fails, the run ends, and its photos stay queued. A
- * cancelled run returns SATCHEL_OK. The result is
+ * the remote has already is not sent again. Photos that a killed run was uploading are
+ * queued again, and the next run continues with them. A photo whose file cannot be
+ * uploaded gets the backup status error; when the remote fails, the run ends, and its
+ * photos stay queued. A cancelled run returns SATCHEL_OK. The result is
  *
  * | field          | type             | meaning                                    |
  * | -------------- | ---------------- | ------------------------------------------ |
@@ -2912,7 +2916,7 @@ SATCHEL_API satchel_status satchel_photos_backup_refresh(
  *
  * @param photos    the catalogue
  * @param remote    the remote
- * @param user      whose files they are
+ * @param user      the user that the files belong to
  * @param options   may be NULL
  * @param[out] out  a JSON object; may be NULL
  *
@@ -2942,7 +2946,7 @@ SATCHEL_API satchel_status satchel_photos_backup_run(
  * @param md5       the MD5 of the photo
  * @param path      the file to write, in a directory that exists
  * @param remote    the remote
- * @param user      whose files they are
+ * @param user      the user that the files belong to
  * @param options   may be NULL
  * @param[out] out  a JSON object; may be NULL
  *
@@ -2987,7 +2991,7 @@ typedef struct satchel_scan_options {
  *
  * Files with the size and time of the last scan are not read. Links are not followed;
  * they, and files that cannot be read, are reported. A cancelled scan returns SATCHEL_OK:
- * what it found is kept, and the next scan continues from there. The result is
+ * the photos found so far are kept, and the next scan continues from there. The result is
  *
  * | field               | type             | meaning                                   |
  * | ------------------- | ---------------- | ----------------------------------------- |
@@ -3031,9 +3035,10 @@ SATCHEL_API satchel_status satchel_photos_scan(
 /**
  * Synchronizes a catalogue with its remote copy.
  *
- * The first synchronization binds it to the remote and the user, whatever it finds:
- * satchel_store_sync() with both then includes it. Blocks until it is done. A shard that fails remains pending and does not stop the
- * others: see `failed`. The result is
+ * The first synchronization binds it to the remote and the user, also when there is
+ * nothing to transfer: satchel_store_sync() with both then includes it. Blocks until it
+ * is done. A shard that fails remains pending and does not stop the others: see `failed`.
+ * The result is
  *
  * | field           | type              | meaning                                     |
  * | --------------- | ----------------- | ------------------------------------------- |
@@ -3062,7 +3067,7 @@ SATCHEL_API satchel_status satchel_photos_scan(
  *
  * @param photos    the catalogue
  * @param remote    the remote
- * @param user      whose catalogue it is: `[A-Za-z0-9._-]{1,128}`, not only dots
+ * @param user      the user: `[A-Za-z0-9._-]{1,128}`, not only dots
  * @param options   may be NULL; the progress callback must not synchronize the same
  *                  catalogue
  * @param[out] out  a JSON object; may be NULL
@@ -3138,7 +3143,7 @@ typedef struct satchel_verify_options {
  *
  * @param photos    the catalogue
  * @param remote    the remote
- * @param user      whose catalogue it is, as for satchel_photos_sync()
+ * @param user      as for satchel_photos_sync()
  * @param options   may be NULL; the progress callback must neither synchronize nor verify
  *                  the same catalogue
  * @param[out] out  a JSON object; may be NULL
@@ -3153,7 +3158,7 @@ SATCHEL_API satchel_status satchel_photos_verify(
 /**
  * Detaches a catalogue from its remote copy.
  *
- * What was synchronized last is forgotten: the next synchronization, with this or another
+ * The base of each shard is deleted: the next synchronization, with this or another
  * remote, treats every photo as added locally.
  *
  * @param photos  the catalogue
@@ -3168,7 +3173,7 @@ SATCHEL_API satchel_status satchel_photos_detach(satchel_photos *photos);
  * | field       | type             | meaning                                            |
  * | ----------- | ---------------- | -------------------------------------------------- |
  * | `conflicts` | array of objects | the conflicts of the page, see below               |
- * | `next`      | integer or null  | where the next page begins; null for the last page |
+ * | `next`      | integer or null  | the cursor of the next page; null for the last one |
  *
  * and each element of `conflicts`
  *
@@ -3700,8 +3705,8 @@ SATCHEL_API satchel_status satchel_stories_story(
  *
  * **Returns** As satchel_stories_story().
  *
- * **Ownership** The caller frees the story: satchel_story_free(). It remains as it is
- * when its file changes, and when the library is freed.
+ * **Ownership** The caller frees the story: satchel_story_free(). It does not change when
+ * its file changes, and stays valid when the library is freed.
  */
 SATCHEL_API satchel_status satchel_stories_open_story(
     satchel_stories *stories, satchel_bytes id, bool checked, satchel_story **out);
@@ -3736,7 +3741,7 @@ SATCHEL_API satchel_status satchel_stories_mark_purchased(
     satchel_stories *stories, satchel_bytes id, bool purchased);
 
 /**
- * Returns how far the reader of a story is.
+ * Returns the reader's progress in a story.
  *
  * | field          | type             | meaning                                        |
  * | -------------- | ---------------- | ---------------------------------------------- |
@@ -3746,7 +3751,7 @@ SATCHEL_API satchel_status satchel_stories_mark_purchased(
  * | `endings`      | array of strings | those of them that are endings                 |
  * | `read_at`      | integer or null  | the time of the last move, Unix ms             |
  * | `moved_from`   | string or null   | the position that a new version broke          |
- * | `moved_reason` | string or null   | how: "removed", "unreachable" or "trap"        |
+ * | `moved_reason` | string or null   | why: "removed", "unreachable" or "trap"        |
  *
  * A position that the file's new version breaks is moved first, as by
  * satchel_stories_refresh(); `moved_from` then has it until the next move.
@@ -3780,7 +3785,7 @@ SATCHEL_API satchel_status satchel_stories_move_to(
     satchel_buffer *out);
 
 /**
- * Forgets how far the reader of a story is.
+ * Deletes the reader's progress in a story.
  *
  * @param stories  the library
  * @param id       the id of the story
@@ -3805,7 +3810,7 @@ SATCHEL_API satchel_status satchel_stories_preload(
     satchel_stories *stories, satchel_bytes id);
 
 /**
- * Returns what the library is loading in the background.
+ * Returns the stories that the library is loading in the background.
  *
  * | field     | type             | meaning                                             |
  * | --------- | ---------------- | --------------------------------------------------- |
@@ -3846,9 +3851,9 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  *
  * A collection stores JSON objects under ids (1 to 255 bytes of UTF-8 without control
  * characters). Every write is durable when its call returns. A write that the store
- * cannot accept (the disk is full, the file is read-only or damaged) is spooled: it goes
- * to the outbox file `<path>.outbox` beside the store, and is drained into the store, once
- * and in order, at the next opening, flush or write. Guide: Documentation/records.md.
+ * cannot accept (the disk is full, the file is read-only or damaged) is spooled: it is
+ * appended to the outbox file `<path>.outbox`, and drained into the store, once and in
+ * order, at the next opening, flush or write. Guide: Documentation/records.md.
  *
  * @anchor json_record
  * **Record.**
@@ -3940,8 +3945,8 @@ SATCHEL_API void satchel_record_answer_message(
 /**
  * Migrates one record from a version to the next, or to the previous one.
  *
- * The previous one is requested only of a step that declares an inverse. The callback
- * must not call the same store.
+ * The previous version is requested only for a step that declares an inverse. The
+ * callback must not call the same store.
  *
  * @param context  the context that was given with the function
  * @param from     the version of the record
@@ -3980,12 +3985,12 @@ typedef struct satchel_records_options {
  * Opens a collection, creates it when it does not exist, and migrates its records to the
  * declared version.
  *
- * All pending migrations run in one transaction, after a backup beside the store. A
- * declaration adds indexes, relations and a schema to the stored ones, and removes them
- * only with the option `redeclare`. The additions apply to every handle of the
- * collection from its next write on, in every process. A declaration of another version
- * replaces what it names; going back to an older version also drops the schema of the
- * newer one. A declaration is a JSON object; all fields but `name` may be left out:
+ * All pending migrations run in one transaction, after a backup in the store's directory.
+ * A declaration adds indexes, relations and a schema to the stored ones, and removes them
+ * only with the option `redeclare`. The additions apply to every handle of the collection
+ * from its next write on, in every process. A declaration of another version replaces
+ * what it names; going back to an older version also drops the schema of the newer one. A
+ * declaration is a JSON object; all fields but `name` may be left out:
  *
  * | field         | type            | meaning                                     |
  * | ------------- | --------------- | ------------------------------------------- |
@@ -4114,13 +4119,14 @@ SATCHEL_API satchel_status satchel_records_put(
  * satchel_store_flush(), or by satchel_store_close().
  *
  * When this returns, nothing is durable: a kill of the process loses the record. Deferred
- * puts are written in order, in one transaction. All other calls for records of the same
- * store, also those that read, first write what is deferred; so they see it, and may wait
- * for a batch of another thread. In a batch this is an ordinary put.
+ * puts are written in order, in one transaction. Every other call on records of the same
+ * store, including reads, first writes the deferred puts, and may wait for a batch of
+ * another thread for that. In a batch this is an ordinary put.
  *
- * A put that the store cannot take later is spooled. One that violates a unique index or a
- * relation is kept among the rejected writes, and observers receive "@rejected"; when the
- * outbox file cannot be written either, they receive "@unsaved", and it is tried again.
+ * A deferred put that the store cannot accept is spooled. One that violates a unique
+ * index or a relation is kept among the rejected writes, and observers receive
+ * "@rejected"; when the outbox file cannot be written either, they receive "@unsaved",
+ * and it is tried again.
  *
  * @param records   the collection
  * @param id        the id of the record
@@ -4160,15 +4166,15 @@ SATCHEL_API satchel_status satchel_records_put_many(
  * | `rejected` | array   | the others: {"position", "id", "code", "message"}    |
  *
  * `position` counts the documents from 0; `id` is null for an element without one. `code`
- * is SATCHEL_EINVALID or SATCHEL_ECONSTRAINT, and `message` names the record, the place in
- * its document and the reason.
+ * is SATCHEL_EINVALID or SATCHEL_ECONSTRAINT, and `message` names the record, the JSON
+ * Pointer in its document and the reason.
  *
  * @param records    the collection
  * @param documents  {id: document, ...} or [{"id", "document"}, ...]
  * @param[out] out   a JSON object
  *
  * **Returns** As satchel_records_put(), but SATCHEL_OK where records are reported. The
- * write is never spooled: the status names what keeps the store from being written.
+ * write is never spooled: the status says why the store cannot be written.
  */
 SATCHEL_API satchel_status satchel_records_put_valid(
     satchel_records *records, satchel_bytes documents, satchel_buffer *out);
@@ -4317,8 +4323,8 @@ SATCHEL_API satchel_status satchel_records_watch(
 /** The format of a mirror's file. */
 typedef enum satchel_mirror_format {
     /** JSON as other programs write it: an object with the documents by id, or an array
-     *  of objects that have their ids in a member. An existing file keeps its form. The
-     *  file has no revisions, times and version. */
+     *  of objects that have their ids in a member. An existing file keeps its structure.
+     *  The file has no revisions, times and version. */
     SATCHEL_FORMAT_PLAIN = 0,
     /** One record a line with its revision and times, and a checksum of them all. */
     SATCHEL_FORMAT_CHECKSUMMED = 1
@@ -4400,8 +4406,8 @@ typedef struct satchel_mirror_options {
  * @param[out] out  a JSON object; may be NULL
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a file that differs (the message counts
- * and names the differences), for a file that cannot be parsed (with line and column), for
- * a document that has no place for the record's id, and inside a batch;
+ * and names the differences), for a file that cannot be parsed (with line and column),
+ * for a document that cannot hold the record's id, and inside a batch;
  * SATCHEL_ECONSTRAINT when a record of the file violates the schema, a unique index or a
  * relation. On failure nothing is changed.
  */
@@ -4410,8 +4416,8 @@ SATCHEL_API satchel_status satchel_records_mirror(
     satchel_buffer *out);
 
 /**
- * Compares the collection with its mirror, which first gets what was committed since it
- * was written, unless another program changed it.
+ * Compares the collection with its mirror, after writing later commits to the mirror,
+ * unless another program changed it.
  *
  * The result is an array of differences:
  *
@@ -4430,7 +4436,7 @@ SATCHEL_API satchel_status satchel_records_mirror(
 SATCHEL_API satchel_status satchel_records_verify_mirror(
     satchel_records *records, satchel_buffer *out);
 
-/** What satchel_records_rebuild() rebuilds. */
+/** The target of satchel_records_rebuild(). */
 typedef enum satchel_rebuild {
     /** The mirror, from the collection. */
     SATCHEL_REBUILD_MIRROR = 0,
@@ -4492,7 +4498,7 @@ SATCHEL_API satchel_status satchel_store_drop_collection(
  * | field       | type             | meaning                                            |
  * | ----------- | ---------------- | -------------------------------------------------- |
  * | `conflicts` | array of objects | the conflicts of the page, see below               |
- * | `next`      | integer or null  | where the next page begins; null for the last page |
+ * | `next`      | integer or null  | the cursor of the next page; null for the last one |
  *
  * and each element of `conflicts`
  *
@@ -4512,10 +4518,11 @@ SATCHEL_API satchel_status satchel_store_drop_collection(
  * An open conflict waits for the host's decision. In a lost one the version of `side` was
  * discarded, as a whole or where both had changed the same member: by the policy, or because
  * of a relation, as when a record that it refers to was deleted. `local` and `remote` are
- * then those of that time. Lost ones stay until they are resolved: satchel_records_resolve()
- * with the other side only removes them. A remote version that is waiting violates a rule of the collection (the schema, a unique index,
- * a relation), or was written by a newer version of the app; it is applied as soon as
- * that allows it, or when the host resolves it.
+ * then those of that time. Lost ones stay until they are resolved:
+ * satchel_records_resolve() with the other side only removes them. A remote version that
+ * is waiting violates a rule of the collection (the schema, a unique index, a relation),
+ * or was written by a newer version of the app; it is applied when it no longer does, or
+ * when the host resolves it.
  *
  * @param records   the collection
  * @param after     `next` of the previous page; 0 for the first page
@@ -4603,7 +4610,7 @@ SATCHEL_API satchel_status satchel_state_configure(
  *
  * | field        | type    | meaning                                                   |
  * | ------------ | ------- | --------------------------------------------------------- |
- * | `defaults`   | object  | what is read for keys without a value, by key             |
+ * | `defaults`   | object  | the defaults of keys without a value, by key              |
  * | `version`    | integer | the version that the app expects; migrates nothing when left out |
  * | `migrations` | array   | the steps from version 1 to 2, 2 to 3, ..., as in satchel_records_open() |
  *
@@ -4612,10 +4619,10 @@ SATCHEL_API satchel_status satchel_state_configure(
  *
  * The document that migrations change is the object of all values by their keys, without
  * the sensitive ones: `/theme` is the path of the value "theme", and `/reader/size` that of
- * a member of the value "reader". A function gets it with the id "state". All pending
- * migrations run in one transaction, after a backup beside the store; pending changes are
- * saved before. A value that is renamed stays synchronized. An app that is older than the
- * values migrates them back, as far as the migrations have inverses.
+ * a member of the value "reader". `migrate` receives it with the id "state". All pending
+ * migrations run in one transaction, after a backup in the store's directory; pending
+ * changes are saved first. A value that is renamed stays synchronized. An older app
+ * migrates newer values back if the migrations have inverses.
  *
  * @param store        an open store
  * @param declaration  a JSON object
@@ -4637,11 +4644,11 @@ SATCHEL_API satchel_status satchel_state_declare(
  * Sets the encryption key for sensitive values, lists, sets and scores, and for sensitive
  * fields of records.
  *
+ * Remote versions that waited for the key are applied, and writes that were spooled because
+ * the key was missing are written.
+ *
  * @param store  an open store
  * @param key    32 bytes, from the keychain of the host; copied, never stored
- *
- * What arrived by a synchronization and waits for the key is applied, and writes that were
- * spooled for it are written.
  *
  * **Returns** SATCHEL_OK; SATCHEL_EINVALID for another length; SATCHEL_EAUTH when
  * something in the store is encrypted with another key; nothing is changed then.
@@ -4743,13 +4750,12 @@ typedef enum satchel_state_kind {
 } satchel_state_kind;
 
 /**
- * Marks a part of the state to be synchronized by satchel_store_sync(), or not to be any
- * more.
+ * Sets whether satchel_store_sync() synchronizes a value, a list, a set or scores.
  *
- * The mark is saved like a change, and stays until it is changed: it is enough to set it
- * once. Of a value the newest version wins; scores, sets and lists of several devices are
- * merged. `bounds` are those of a list, {"limit", "max_age", "unique"}, or of scores,
- * {"minimum", "maximum"}, which a merged list or scores keep; every field may be left out.
+ * The setting is saved like a change, and stays until it is changed. Of a value the
+ * newest version wins; scores, sets and lists of several devices are merged. `bounds` are
+ * those of a list, {"limit", "max_age", "unique"}, or of scores, {"minimum", "maximum"},
+ * which a merged list or scores keep; every field may be left out.
  *
  * @param store   the store
  * @param kind    the kind
@@ -4766,14 +4772,14 @@ SATCHEL_API satchel_status satchel_state_set_synced(
     satchel_bytes bounds, bool synced);
 
 /**
- * Stores a list, a set or scores encrypted from now on (AES-256-GCM), also in the outbox
- * file, or not any more.
+ * Sets whether a list, a set or scores are stored encrypted (AES-256-GCM), also in the
+ * outbox file.
  *
- * What they contain is encrypted or decrypted in one transaction before the call returns;
- * pending changes are saved before. It stays so until it is changed: it is enough to set it
- * once, before anything is added, because a plain version that was saved may remain in the
- * WAL, in free pages of the file, and in backups. Names are not encrypted, nor are numbers
- * and times of items. Later calls that read or change the contents require
+ * Existing contents are encrypted or decrypted in one transaction before the call
+ * returns; pending changes are saved first. The setting stays until it is changed. Set it
+ * before anything is added, because a plain version that was saved may remain in the WAL,
+ * in free pages of the file, and in backups. Names are not encrypted, nor are numbers and
+ * times of items. Later calls that read or change the contents require
  * satchel_state_set_key(); only clearing does not.
  *
  * @param store      the store
@@ -4781,10 +4787,10 @@ SATCHEL_API satchel_status satchel_state_set_synced(
  * @param name       the name of the list, the set or the scores
  * @param sensitive  whether they are stored encrypted
  *
- * **Returns** SATCHEL_OK, also when it is so already; SATCHEL_EINVALID for an invalid kind
- * or name, and inside a batch; SATCHEL_EAUTH for contents whose encryption key is not set
- * or is another one; SATCHEL_EBUSY, SATCHEL_EFULL and others when the store cannot be written, or has
- * changes in its outbox file. Nothing is changed then.
+ * **Returns** SATCHEL_OK, also when nothing changes; SATCHEL_EINVALID for an invalid kind
+ * or name, and inside a batch; SATCHEL_EAUTH for contents whose encryption key is missing
+ * or wrong; SATCHEL_EBUSY, SATCHEL_EFULL and others when the store cannot be written, or
+ * has changes in its outbox file. Nothing is changed then.
  */
 SATCHEL_API satchel_status satchel_state_set_sensitive(
     satchel_store *store, satchel_state_kind kind, satchel_bytes name, bool sensitive);
@@ -4793,8 +4799,8 @@ SATCHEL_API satchel_status satchel_state_set_sensitive(
  * Removes everything from a list, a set or scores, in one transaction, before the call
  * returns.
  *
- * Pending changes are saved before. It needs no encryption key: what was encrypted with a
- * key that is lost can be removed, so that another key can be set.
+ * Pending changes are saved first. It needs no encryption key, so that contents can be
+ * removed when their key is lost, and another key can be set.
  *
  * @param store  the store
  * @param kind   the kind; not SATCHEL_STATE_VALUE, see satchel_state_remove()
@@ -4838,11 +4844,11 @@ SATCHEL_API satchel_status satchel_state_list_push(
     const satchel_state_list_options *options);
 
 /**
- * Inserts an item with a time of its own behind the items of a list that are newer, and
- * removes the items beyond its limits.
+ * Inserts an item with a given time after the newer items of a list, and removes the
+ * items beyond its limits.
  *
- * Where the items are unique, an equal one that is as new or newer remains instead. An item
- * that is not the newest costs time in proportion to the length of the list.
+ * With `unique`, an equal item that is as new or newer remains instead. An item that is
+ * not the newest costs time in proportion to the length of the list.
  *
  * @param store    an open store
  * @param name     the name of the list
@@ -5013,7 +5019,7 @@ SATCHEL_API satchel_status satchel_state_scores(
     satchel_buffer *out);
 
 /**
- * Removes a score, which then is as if nothing had been added to it.
+ * Removes a score; reading it then returns 0, or the nearest limit.
  *
  * @param store  an open store
  * @param name   the name of the scores

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Finds wording that Documentation/glossary.md forbids; part of ``make lint``.
 
-Looks through comments, documentation, help and messages. Prints "file:line: phrase" for each finding and
-exits with 1 when there is one. There is no list of exceptions: reword the sentence.
+Looks through comments, documentation, help, messages and the names of the Swift tests. Prints
+"file:line: phrase" for each finding and exits with 1 when there is one. There is no list of exceptions:
+reword the sentence.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Iterator, List, Pattern, Tuple
 ROOT = Path(__file__).resolve().parent.parent
 SEARCHED = (
     *("Sources", "Include", "Bindings/Python/satchel", "Bindings/Packaging"),
-    *("Documentation", "README.md"),
+    *("Documentation", "README.md", "CONTRIBUTING.md", "SECURITY.md"),
 )
 # The glossary names the phrases to avoid. SYNC.md of each of these folders is a document of another project.
 EXCLUDED = ("Documentation/glossary.md",)
@@ -50,11 +51,29 @@ FORBIDDEN = tuple(
         r"\b[Cc]laimants?\b",
         r"\b[Ll]et go of\b",
         r"\b[Uu]ndone\b",
+        r"\b[Bb]y itself\b",
+        r"\b[Nn]obody\b",
+        r"\bfor ever\b",
+        r"\bbeside (?:it|them|this|the (?:store|file|database|new|old|damaged|outbox))\b",
+        r"\btaken for\b",
+        r"\bfor want of\b",
+        r"\bthat which\b",
+        r"\bset against\b",
+        r"\blaid over\b",
+        r"\bwent back\b",
+        r"\b[Hh]arm(?:s|ed)?\b",
+        r"\bso many (?:milliseconds|digits|hexadecimal)\b",
+        r"\btells? (?:apart|whether|nothing|which|what)\b",
+        r"\bmakes? (?:it|them) again\b",
     )
 )
 # Only of the write-ahead log: a checkpoint copies its pages into the database.
 COPIED_BACK = re.compile(r"\bcop(?:y|ies|ied|ying)\b[^.;]{0,60}?\bback\b", re.IGNORECASE)
+# A comment that begins with a relative clause has no acting subject: "What is kept of one collection".
+CLAUSE = re.compile(r'^\s*(?:///?|#:?|--|/\*\*?|\*|"""|(?:/// )?- Returns:)\s+?What\b|"""What\b')
 WAL = re.compile(r"\bWAL\b|\blogs?\b|checkpoint", re.IGNORECASE)
+# The name of a suite or a test in Swift.
+NAME = re.compile(r'@(?:Suite|Test)\(\s*"((?:[^"\\]|\\.)*)"')
 
 
 def searched() -> Iterator[Path]:
@@ -82,6 +101,8 @@ def findings(path: Path) -> Iterator[Tuple[int, str]]:
         following = lines[index + 1] if index + 1 < len(lines) else ""
         for phrase in sentences(line, following, FORBIDDEN):
             yield index + 1, phrase
+        if path.suffix != ".md" and CLAUSE.search(line):
+            yield index + 1, "What, at the beginning of a comment"
         context = " ".join(lines[max(0, index - 2) : index + 3])
         if WAL.search(context):
             for phrase in sentences(line, following, (COPIED_BACK,)):
@@ -89,10 +110,20 @@ def findings(path: Path) -> Iterator[Tuple[int, str]]:
                     yield index + 1, phrase
 
 
+def names_of_tests(path: Path) -> Iterator[Tuple[int, str]]:
+    """Phrases in the names of suites and tests."""
+    text = path.read_text(encoding="utf-8")
+    for name in NAME.finditer(text):
+        for phrase in sentences(name.group(1), "", FORBIDDEN):
+            yield text.count("\n", 0, name.start(1)) + 1, phrase
+
+
 def main() -> int:
     count = 0
-    for path in searched():
-        for line, phrase in findings(path):
+    found = [(path, findings(path)) for path in searched()]
+    found += [(path, names_of_tests(path)) for path in sorted((ROOT / "Tests").rglob("*.swift"))]
+    for path, phrases in found:
+        for line, phrase in phrases:
             print(f"{path.relative_to(ROOT).as_posix()}:{line}: {phrase}")
             count += 1
     if count:

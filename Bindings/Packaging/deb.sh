@@ -7,7 +7,7 @@ folder=$(realpath -m "$1")
 version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SATCHEL=$PWD SOURCE_DATE_EPOCH
-# What this is called from is another make.
+# The calling make is another one.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 rm -rf "$folder"

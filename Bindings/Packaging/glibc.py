@@ -19,7 +19,7 @@ NEEDED = re.compile(r"\((GLIBC_\w+(?:\.\w+)*)\)\s+(\S+)$", re.MULTILINE)
 
 
 def number(version: str) -> tuple[int, ...]:
-    """GLIBC_2.34 as (2, 34); a version that is no number, such as GLIBC_PRIVATE, is newer than all."""
+    """GLIBC_2.34 as (2, 34); a version that is not a number, such as GLIBC_PRIVATE, is newer than all."""
     parts = version.removeprefix("GLIBC_").split(".")
     return tuple(map(int, parts)) if all(part.isdigit() for part in parts) else (sys.maxsize,)
 
@@ -33,7 +33,7 @@ def needs(file: Path) -> list[tuple[str, str]]:
 
 
 def too_new(file: Path) -> list[str]:
-    """What a file needs that glibc 2.34 does not have."""
+    """The symbols of a file that are newer than glibc 2.34."""
     return sorted(f"{symbol} ({version})" for version, symbol in needs(file) if number(version) > OLDEST)
 
 

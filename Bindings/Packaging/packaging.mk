@@ -29,7 +29,7 @@ TEMPLATES := satchel.pc.in:pkgconfig/satchel.pc \
   SatchelConfig.cmake.in:cmake/Satchel/SatchelConfig.cmake \
   SatchelConfigVersion.cmake.in:cmake/Satchel/SatchelConfigVersion.cmake
 TO_INCLUDE = $$(realpath -m --relative-to=$(LIBDIR)/cmake/Satchel $(PREFIX)/include)
-# What satchel.pc has as its prefix: the tarball's is relative to the file.
+# The prefix in satchel.pc: that of the tarball is relative to the file.
 PC_PREFIX ?= $(PREFIX)
 fill = sed -e 's|@PREFIX@|$(PC_PREFIX)|g' -e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|g' \
   -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@SONAME@|$(SONAME)|g' \

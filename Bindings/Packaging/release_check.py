@@ -63,7 +63,7 @@ def mentions(wanted: str) -> Iterator[str]:
 
 
 def changelog(wanted: str) -> Iterator[str]:
-    """What CHANGELOG.md lacks for a release."""
+    """The parts that CHANGELOG.md lacks for a release."""
     text = text_of("CHANGELOG.md")
     headings = re.findall(r"(?m)^## \[([^\]]+)\](.*)$", text)
     released = [(name, rest) for name, rest in headings if name != "Unreleased"]
@@ -77,7 +77,7 @@ def changelog(wanted: str) -> Iterator[str]:
 
 
 def tree(wanted: str) -> Iterator[str]:
-    """What is not committed, or tagged otherwise."""
+    """Uncommitted changes, and a tag of another commit."""
     if changed := git("status", "--porcelain"):
         yield f"the tree has uncommitted changes:\n{changed}"
     tagged = git("rev-parse", "--verify", "--quiet", f"v{wanted}^{{commit}}")

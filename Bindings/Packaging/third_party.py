@@ -4,7 +4,7 @@
 
 Prints the text that a wheel or a tarball carries as LICENSE-THIRD_PARTY.txt. What is linked into
 libsatchel.so is always in it; --tool adds what is linked into the tool; each LIBRARY is a shared library of a
-Debian package that is carried beside ours; FOLDER has a libsqlite3.so.0 that sqlite.sh built.
+Debian package that is included; FOLDER has a libsqlite3.so.0 that sqlite.sh built.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Library:
-    """What a shared library of Debian is called, and its licence."""
+    """The name of a shared library of Debian, and its licence."""
 
     name: str
     licence: str
@@ -77,7 +77,7 @@ def swift_runtime() -> list[Part]:
 
 
 def tool_parts(root: Path) -> list[Part]:
-    """What only the tool links."""
+    """The libraries that only the tool links."""
     manifest = (root / "Package.swift").read_text(encoding="utf-8")
     parser = re.search(r'swift-argument-parser", exact: "([^"]+)"', manifest)
     inside, licence = "linked into the tool satchel", "Apache-2.0 WITH Swift-exception"
@@ -123,7 +123,7 @@ def debian_library(file: Path) -> Part:
         known.name,
         version,
         known.licence,
-        "a shared library beside libsatchel.so, which can be replaced",
+        "a shared library next to libsatchel.so, which can be replaced",
         f"{known.source}, Debian's source package {source} {version}",
         notice.read_text(encoding="utf-8"),
     )
@@ -138,7 +138,7 @@ def own_sqlite(folder: Path) -> Part:
         known.name,
         version,
         known.licence,
-        "a shared library beside libsatchel.so, which can be replaced",
+        "a shared library next to libsatchel.so, which can be replaced",
         f"{known.source}, built from Debian's source package sqlite3 {version}",
         f"{description}\n{(folder / 'copyright').read_text(encoding='utf-8')}",
     )

@@ -80,7 +80,7 @@ def show_what_is_inherited() -> None:
 
 
 def members(namespace: pdoc.doc.Namespace) -> Iterator[pdoc.doc.Doc]:
-    """What a module or a class declares itself, and what that declares."""
+    """The declarations of a module or a class, with their members."""
     for member in namespace.own_members:
         if member.name.startswith("_") or member.kind == "module" or not member.docstring:
             continue

@@ -1,4 +1,4 @@
-"""What all pages of the site share: the template, addresses, and the entries of the search."""
+"""The common parts of all pages of the site: the template, addresses, and the entries of the search."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ static void visit(satchel_store *store, const char *title, const char *location)
     satchel_buffer_free(&headers);
 }
 
-/** What there is to fetch for a place, counted over its sections. */
+/** Shows how many entities of a place have to be fetched. */
 static void show_plan(satchel_store *store, const char *when, const char *location) {
     satchel_buffer buffer, sections;
     must(satchel_catalogue_plan(store, satchel_text(location), NULL, &buffer));

@@ -1,5 +1,5 @@
 /* A study planner, on a laptop and on a phone: semesters, courses, tasks, grades, events and activities refer to
- * each other. The planner saves by itself, is killed, starts again, renames a field of every course, and both devices
+ * each other. The planner saves automatically, is killed, starts again, renames a field of every course, and both devices
  * synchronize through an object store: here a directory, or S3 as for album.c. Usage: planner folder, which is made */
 #include "example.h"
 
@@ -126,7 +126,7 @@ static void refuse(const struct planner *planner) {
     }
 }
 
-/** What a process wrote and flushed outlives it; what it only set may not. */
+/** Flushed changes survive the process; changes that were only set may not. */
 static void write_and_die(const char *path) {
     struct planner planner = open_planner(path, 1);
     satchel_state_list_options ten = SATCHEL_STATE_LIST_OPTIONS_INIT;

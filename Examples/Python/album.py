@@ -72,7 +72,7 @@ def change_both(phone: Device, tablet: Device) -> None:
 
 
 def show_conflicts(device: Device) -> None:
-    """Changes that lost are kept: the device can make them again."""
+    """Overridden changes are kept: the device can reapply them."""
     for conflict in device.photos.conflicts():
         if conflict.local and conflict.remote:
             print(f'  "{conflict.local.filename}" lost to "{conflict.remote.filename}", and is kept.')

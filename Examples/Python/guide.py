@@ -1,6 +1,6 @@
 """A travel guide that works offline.
 
-Takes in what a backend sent for some hundred towns, goes offline, and shows what a traveller sees.
+Stores what a backend sent for some hundred towns, goes offline, and shows what a traveller sees.
 Usage: guide.py places.jsonl
 """
 
@@ -37,8 +37,8 @@ def milliseconds_since(start: float) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def take_in(store: satchel.Store, deliveries: list[bytes]) -> None:
-    """Takes in deliveries; each is on the disk when its call returns."""
+def store_deliveries(store: satchel.Store, deliveries: list[bytes]) -> None:
+    """Stores deliveries; each is durable when its call returns."""
     start = time.perf_counter()
     receipts = [receipt for delivery in deliveries for receipt in store.catalogue.deliver(delivery)]
     took = milliseconds_since(start)
@@ -62,7 +62,7 @@ def visit(store: satchel.Store, title: str, location: dict) -> None:
 
 
 def show_plan(store: satchel.Store, when: str) -> None:
-    """What there is to fetch for Porto, counted over its sections."""
+    """The numbers of entities of Porto by plan, counted over its sections."""
     plans = store.catalogue.plan(PORTO).values()
     fresh, expired, missing = (
         sum(len(getattr(plan, kind)) for plan in plans) for kind in ("fresh", "expired", "missing")
@@ -75,7 +75,7 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit("Usage: guide.py places.jsonl")
     with open_guide() as store:
-        take_in(store, Path(sys.argv[1]).read_bytes().splitlines())
+        store_deliveries(store, Path(sys.argv[1]).read_bytes().splitlines())
 
     print("\nOffline from here on.")
     with open_guide() as store:

@@ -1,7 +1,7 @@
 """A study planner, on a laptop and on a phone.
 
-Semesters, courses, tasks, grades, events and activities refer to each other. The planner saves by itself, is
-killed, comes back, renames a field of every course, and both devices agree through a remote copy in an object
+Semesters, courses, tasks, grades, events and activities refer to each other. The planner saves automatically, is
+killed, starts again, renames a field of every course, and both devices agree through a remote copy in an object
 store: here a directory, or S3 as for album.py. Usage: planner.py folder, which is made
 """
 
@@ -86,7 +86,7 @@ def refuse(planner: Planner) -> None:
 
 
 def write_and_die(path: Path) -> None:
-    """What a process wrote and flushed outlives it; what it only set may not."""
+    """Flushed changes survive the process; changes that were only set may not."""
     planner = Planner(path, version=1)
     plan(planner)
     show_tasks(planner)

@@ -49,7 +49,7 @@ def read(library: satchel.StoryLibrary) -> None:
 
 
 def buy(library: satchel.StoryLibrary) -> None:
-    """What a reader bought is kept in the store; the file is left as it is."""
+    """Purchases are kept in the store; the file is not changed."""
     library.mark_purchased(TALE)
     bought = ", ".join(story.title or story.id for story in library.filter(purchased=True))
     print(f"\nBought: {bought}.")

@@ -40,7 +40,7 @@ struct satchel_images {
   __typeof__(&png_image_begin_read_from_memory) png_begin;
   __typeof__(&png_image_free) png_free;
 
-  /* What is opened later: names, and with the lock held the functions, which stay NULL where opening has failed. */
+  /* Libraries that are opened on first use: their names, and, guarded by the lock, their functions; NULL where opening failed. */
   const char *heif_name, *webp_name;
   pthread_mutex_t lock;
   bool is_heif_tried, is_webp_tried;
@@ -59,8 +59,8 @@ enum { SATCHEL_TIFF_BLOCK = 65533 };
  * reads no more than 64 KB, and the directories of a TIFF may be anywhere.
  *
  * block: SATCHEL_TIFF_BLOCK bytes
- * exif: gets is_damaged, and the size in pixels of the largest image that is no preview
- * Returns the size of the block; 0 when the source is not a TIFF. */
+ * exif: gets is_damaged, and the size in pixels of the largest image that is not a
+ * preview Returns the size of the block; 0 when the source is not a TIFF. */
 size_t satchel_tiff_compact(
     const struct satchel_image_source *source, uint8_t *block, struct satchel_exif *exif);
 

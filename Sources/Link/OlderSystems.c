@@ -1,4 +1,4 @@
-/* What is built with glibc 2.36 runs with 2.34: these take the place of two functions whose newest versions are of 2.35,
+/* Lets a library that is built with glibc 2.36 run with 2.34: replaces two functions whose newest versions are of 2.35,
  * by the linker's --wrap. Bindings/Packaging/glibc.py finds what else is too new. */
 
 /* hypotf of 2.35 differs only in that it leaves errno alone, which is not read here. */

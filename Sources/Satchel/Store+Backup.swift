@@ -60,8 +60,8 @@ extension Store {
 }
 
 extension Store {
-  /// Gives a copy of a store a name of its own among those that send changes. Where that fails, the next sync finds out
-  /// that it is a copy.
+  /// Gives a copy of a store a new writer name for synchronizing. If that fails, the next sync detects that
+  /// it is a copy.
   private static func renameWriter(_ path: String) throws {
     // Not a whole store: that would drain the outbox file of the one that it replaces.
     let database = try Database.open(
@@ -71,7 +71,7 @@ extension Store {
   }
 
   /// Copies all readable data of a damaged store into a new store. The damaged file is not changed; data that
-  /// is missing in the new store may be in a mirror file or on the remote.
+  /// is missing in the new store may be in a mirror file or in the remote.
   ///
   /// - Parameters:
   ///   - damaged: the damaged store's file; must not be open in any process

@@ -1,9 +1,10 @@
 extension Store {
-  /// Writes what is still to be written: deferred puts of records, changes of state, and mirrors that are older
-  /// than the last commit; drains the outbox file. What was changed before survives a kill of the process
-  /// afterwards.
+  /// Writes pending changes (deferred puts of records, changes of state, and mirrors that are older than the
+  /// last commit), and drains the outbox file. When it returns, earlier changes survive the end of the
+  /// process.
   ///
-  /// All parts are tried. What cannot be written stays in memory, and is tried again.
+  /// A failure of one part does not stop the others. Changes that cannot be written stay in memory, and are
+  /// tried again.
   ///
   /// - Returns: whether the changes are in the store; false when they were spooled, because it cannot be written
   /// - Throws: `SatchelError` `.invalid` in a batch, which could still be rolled back, and for a mirror that

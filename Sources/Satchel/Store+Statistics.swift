@@ -1,5 +1,5 @@
 extension Store {
-  /// Returns how the store's file is used: the size of each subject and collection, the free pages, and the
+  /// Returns the usage of the store's file: the size of each subject and collection, the free pages, and the
   /// spooled changes in the outbox file. Reads every page; changes nothing.
   ///
   /// - Throws: `SatchelError` `.damaged`, `.newer`, `.busy` while another process holds the outbox file,
@@ -27,7 +27,7 @@ extension Store {
       statistics.spooled = content.frames.count { $0.number > through }
       statistics.outboxDamages = content.damages.map(\.message)
     } catch let error as SatchelError where error.code == .invalid {
-      // The path is taken by something that is not an outbox file.
+      // A file that is not an outbox file is at the path.
       statistics.outboxDamages = [error.message]
     }
     return statistics

@@ -7,20 +7,21 @@ import SatchelStorage
 /// Options of `Store.sync`.
 public struct StoreSyncOptions: TransferOptions {
   /// Whether to report what would be transferred, without writing to either side. The store is copied to a
-  /// temporary file beside it for that.
+  /// temporary file in its directory for that.
   public var isDryRun = false
-  /// Whether to go on where a part of the remote was lost that no device has: other devices then send what they
-  /// have again.
+  /// Whether to continue although a part of the remote is lost that no device has: other devices then send
+  /// their entries again.
   public var acceptLoss = false
-  /// The key of an encrypted sync log, 32 bytes: what is sent is encrypted (AES-256-GCM) before it leaves the device, ids
-  /// included. Nil for a log that is not encrypted. Photos are not encrypted, because other programs read them.
+  /// The key of an encrypted sync log, 32 bytes: entries, including their ids, are encrypted (AES-256-GCM)
+  /// before they leave the device. Nil for a log that is not encrypted. Photos are not encrypted, because
+  /// other programs read them.
   public var key: [UInt8]?
   /// Whether to read every object of the sync log, and to write those again that are missing or damaged.
   public var verify = false
-  /// Whether to remove the bytes of replaced and deleted documents from the remote. Without it they leave when their
-  /// object is next rewritten.
+  /// Whether to remove the bytes of replaced and deleted documents from the remote. Otherwise they are
+  /// removed when their object is next rewritten.
   public var purge = false
-  /// How many objects are transferred at once: 1 to 16; clamped.
+  /// The number of objects that are transferred at the same time: 1 to 16; clamped.
   public var parallel = 4
   /// How requests are retried.
   public var retry = Retry()
@@ -35,18 +36,20 @@ extension Store {
   /// state that is marked for it, and the photo catalogue whose first sync bound it to the same remote and user.
   ///
   /// Blocks; syncs of one store run one after the other, and other calls do not wait for them. The first sync binds
-  /// the store to the remote and the user. What cannot be sent or applied does not stop the rest: see `failed`, and
-  /// `RecordCollection.conflicts` for what waits. Changes that are made during the sync are sent by the next.
+  /// the store to the remote and the user. Entries that cannot be sent or applied do not stop the others:
+  /// `failed` lists them, and `RecordCollection.conflicts` the waiting versions. Changes that are made during
+  /// the sync are sent by the next.
   ///
   /// - Parameters:
   ///   - remote: an object store with conditional writes and with an identity
-  ///   - user: the user whose data it is; several devices of one user share them
+  ///   - user: the user; the devices of one user share their data
   ///   - progress: called with the progress, never concurrently; false cancels
   /// - Throws: `SatchelError`: `invalid` for a remote without conditional writes or without an identity, and in a
   ///   batch; `foreign` when the store is synchronized with another remote or user; `damaged` when a part of the
   ///   remote is lost, naming it: then other devices can repair it; `newer` when a newer version of the library wrote
-  ///   to the remote; `unauthorized` for a remote that refuses the credentials, and for a sync log that is encrypted
-  ///   with another key, or not as this call is: nothing is changed then; `unavailable`, `busy`, `cancelled`, `readOnly`
+  ///   to the remote; `unauthorized` for a remote that refuses the credentials, and for a sync log with
+  ///   another key, or when only one of the log and this call has a key: nothing is changed then;
+  ///   `unavailable`, `busy`, `cancelled`, `readOnly`
   @discardableResult
   public func sync(
     with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
@@ -68,11 +71,12 @@ extension Store {
     }
   }
 
-  /// Synchronizes, and encrypts what the remote has with another key. Devices with the new key go on; for the others
-  /// `sync` throws `unauthorized` from then on. A call that was interrupted can be repeated.
+  /// Synchronizes, and encrypts the records and the state in the remote with another key. From then on,
+  /// `sync` throws `unauthorized` on devices without the new key. A call that was interrupted can be
+  /// repeated.
   ///
   /// - Parameters:
-  ///   - options: its `key` is the present one; `isDryRun` has no effect
+  ///   - options: its `key` is the current one; `isDryRun` has no effect
   ///   - key: 32 bytes; nil to store the data unencrypted
   /// - Throws: as `sync`
   @discardableResult
@@ -88,13 +92,15 @@ extension Store {
     }
   }
 
-  /// Returns how far records and state are synchronized; needs no network, and does not wait for a sync in progress.
+  /// Returns the synchronization status of records and state; uses no network, and does not wait for a sync
+  /// in progress.
   ///
   /// - Throws: `SatchelError` `.closed`, `.damaged`, `.io`
   public func syncStatus() throws -> StoreSyncStatus { try StoreSyncStatus(database) }
 
-  /// Ends the store's binding to a remote and a user. Its data stay, on both sides; conflicts that are open or wait
-  /// are forgotten. The next `sync` binds it again, and compares everything. Waits for a sync in progress.
+  /// Ends the store's binding to a remote and a user. Local and remote data remain; open and waiting
+  /// conflicts are deleted. The next `sync` binds it again, and compares everything. Waits for a sync in
+  /// progress.
   ///
   /// - Throws: `SatchelError` `.invalid` in a batch, `.readOnly`, `.closed`, `.io`
   public func detach() throws {
@@ -121,7 +127,7 @@ extension Store {
 
   // MARK: Parts
 
-  /// Synchronizes records and state, which the sync log has.
+  /// Synchronizes records and state, the content of the sync log.
   private func syncLog(
     in session: SyncSession, _ identity: String, _ options: StoreSyncOptions,
     _ body: (inout SyncLogRun) throws -> SyncLogReport
@@ -139,7 +145,7 @@ extension Store {
     return report
   }
 
-  /// Finds out in a copy of the store what a sync of records and state would do.
+  /// Runs the sync of records and state in a copy of the store, and reports its actions.
   private func preview(
     in session: SyncSession, _ identity: String, _ options: StoreSyncOptions
   ) throws -> StoreSyncReport {

@@ -58,7 +58,7 @@ public final class Store: Sendable {
       guard let recordStore, let state, let database, !database.options.isReadOnly, !database.isWriting else {
         return
       }
-      // The next sync decides what cannot be decided now.
+      // The next sync decides about entries that cannot be decided now.
       try? SyncLogTables(database, client: StoreSyncClient(recordStore, state)).keyWasSet {
         try RecordSyncClient(recordStore).waitingForKey($0)
       }
@@ -164,7 +164,7 @@ public final class Store: Sendable {
     try StoryLibrary(database: database, directory: directory)
   }
 
-  /// Returns facts about the store.
+  /// Returns properties of the store.
   public func info() throws -> StoreInfo {
     StoreInfo(
       path: path, isReadOnly: isReadOnly, schemaVersion: try database.schemaVersion,

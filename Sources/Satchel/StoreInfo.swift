@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// Facts about a store; encoded with the names of its JSON form.
+/// Properties of a store; encoded with the names of its JSON form.
 public struct StoreInfo: Sendable, Equatable, Codable, JSONConvertible {
   /// The path of the file.
   public var path: String

@@ -4,7 +4,7 @@ import SatchelRemote
 import SatchelState
 import SatchelStorage
 
-/// The subjects of a store that its sync log carries: records, and state that is marked for it.
+/// The subjects of a store that its sync log synchronizes: records, and state that is marked for it.
 struct StoreSyncClient: SyncLogClient {
   let records: RecordSyncClient
   let state: StateSyncClient

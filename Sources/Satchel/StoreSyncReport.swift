@@ -5,13 +5,13 @@ import SatchelRemote
 
 /// The result of `Store.sync`; of a dry run, the expected result.
 public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
-  /// What was done with the records, or with the state.
+  /// The counts of a sync for the records, or for the state.
   public struct Counts: Sendable, Equatable, JSONConvertible {
     public var downloaded = 0
     public var uploaded = 0
     public var deletedLocally = 0
     public var deletedRemotely = 0
-    /// Content that both sides had changed, and that is now made of both.
+    /// Content that both sides had changed, and that was merged.
     public var merged = 0
     /// Conflicts: those that the host has to resolve, and those of versions that were discarded and are kept; see
     /// `RecordCollection.conflicts`.
@@ -58,7 +58,7 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
     public var json: JSONValue { ["pack": .string(pack), "entries": .int(Int64(entries))] }
   }
 
-  /// What a sync would do with one record, or one part of the state.
+  /// The action that a sync would take for one record, or one part of the state.
   public struct Planned: Sendable, Equatable, JSONConvertible {
     public enum Action: String, Sendable, CaseIterable {
       case upload
@@ -84,7 +84,7 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
   public var state = Counts()
   /// The sync of the photo catalogue that is bound to the same remote and user; nil when there is none.
   public var photos: SyncReport?
-  /// What could not be sent.
+  /// A change that could not be sent.
   public var failed: [Failure] = []
   /// Parts of the remote that were missing or damaged, and were written again.
   public var repaired = 0
@@ -134,7 +134,7 @@ extension StoreSyncReport {
         Planned(collection: planned.key.collection, id: planned.key.id, action: $0)
       }
     }
-    // What a dry run would send is not sent, and so not counted yet.
+    // A dry run sends nothing: changes that it would send are not counted yet.
     for planned in planned {
       func count(_ counts: inout Counts) {
         if planned.action == .upload { counts.uploaded += 1 }

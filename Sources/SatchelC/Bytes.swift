@@ -27,7 +27,7 @@ extension satchel_bytes {
     return text
   }
 
-  /// Returns the bytes parsed as JSON, which an empty text is not.
+  /// Returns the bytes parsed as JSON; empty bytes are invalid.
   func json(_ name: StaticString) throws -> JSONValue {
     let bytes = try raw(name)
     return try naming("\(name)") { try JSONValue(parsing: bytes) }

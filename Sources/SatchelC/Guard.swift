@@ -25,7 +25,7 @@ func guarded(
   return guarded { try body(out) }
 }
 
-/// Runs the body of an exported function and stores its result at `out`; on failure `empty` is there instead.
+/// Runs the body of an exported function and stores its result at `out`; on failure it stores `empty`.
 @inline(__always)
 func guarded<Result>(
   returning out: UnsafeMutablePointer<Result>?, named name: StaticString = "out", orElse empty: Result,

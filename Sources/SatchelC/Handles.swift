@@ -65,8 +65,9 @@ final class Remote: Sendable {
   init(_ store: any ObjectStore) { self.store = store }
 }
 
-/// The context pointer of the host's callbacks; `release` is called once, when the last reference is gone.
-// Unchecked: the address is only passed back to the host, which is responsible for its thread safety.
+/// The context pointer of the host's callbacks; `release` is called once, when the last reference is
+// released. Unchecked: the address is only passed back to the host, which is responsible for its thread
+// safety.
 final class HostContext: @unchecked Sendable {
   let address: UnsafeMutableRawPointer?
   private let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?

@@ -14,7 +14,7 @@ final class HostProgress: Sendable {
     var lastCall: Int64 = 0
   }
 
-  /// The longest time without a call while the work checks for cancellation, in milliseconds.
+  /// The maximum time without a call while the work checks for cancellation, in milliseconds.
   private static let repeatInterval: Int64 = 200
 
   private let callback: satchel_progress_callback?

@@ -114,7 +114,7 @@ private func member(_ value: satchel_bytes, _ path: satchel_bytes) throws -> (JS
   let (value, path) = (try value.json("value"), try path.text("path"))
   let found = try naming("path") { try value.value(at: JSONPath(path)) }
   guard let found, !found.isNull else {
-    throw SatchelError(.notFound, "path: nothing is at \"\(path.prefix(200))\"")
+    throw SatchelError(.notFound, "path: there is no value at \"\(path.prefix(200))\"")
   }
   return (found, path)
 }

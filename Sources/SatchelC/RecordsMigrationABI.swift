@@ -1,7 +1,7 @@
 import CSatchel
 import Satchel
 
-/// The host's answer to one migration callback.
+/// The host's response to one migration callback.
 final class RecordAnswer: Sendable {
   struct Content {
     var document: [UInt8]?

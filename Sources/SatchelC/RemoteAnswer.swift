@@ -2,8 +2,8 @@ import CSatchel
 import Satchel
 import Synchronization
 
-/// The host's answer to one request. Its handle is valid until the host's function returns; later calls with
-/// it are ignored.
+/// The host's response to one request. Its handle is valid until the host's function returns; later calls
+/// with it are ignored.
 final class RemoteAnswer: Sendable {
   /// The values that the host set; invalid bytes count as not set.
   struct Content: Sendable {
@@ -16,7 +16,7 @@ final class RemoteAnswer: Sendable {
 
   private let content = Mutex(Content())
 
-  /// Calls a function of the host with a handle for its answer, and returns its result and the answer.
+  /// Calls a function of the host with a handle for its response, and returns its result and the response.
   static func of(_ ask: (OpaquePointer?) -> satchel_remote_result) -> (satchel_remote_result, Content) {
     let answer = RemoteAnswer()
     let handle = Handles.answers.insert(answer)
@@ -25,7 +25,7 @@ final class RemoteAnswer: Sendable {
     return (result, answer.content.withLock { $0 })
   }
 
-  /// Changes the content of an answer; ignores an invalid handle.
+  /// Changes the content of a response; ignores an invalid handle.
   static func set(_ handle: OpaquePointer?, _ change: (inout Content) throws -> Void) {
     guard let answer = try? Handles.answers.borrow(handle) else { return }
     answer.content.withLock { content in
@@ -68,7 +68,7 @@ public func satchel_remote_answer_message(_ answer: OpaquePointer!, _ message: s
   }
 }
 
-/// Converts a host's result and answer to the values and errors of an object store.
+/// Converts a host's result and response to the values and errors of an object store.
 struct RemoteResult {
   let result: satchel_remote_result
   let content: RemoteAnswer.Content

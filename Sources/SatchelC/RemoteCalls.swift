@@ -2,7 +2,7 @@ import CSatchel
 import Satchel
 
 extension HostCalls {
-  /// Wraps the host's functions, which answer through handles.
+  /// Wraps the host's functions, which respond through handles.
   init(_ operations: UnsafePointer<satchel_remote_operations>?, _ host: HostContext) throws {
     let reader = try OptionsReader(operations)
     func function<Function>(

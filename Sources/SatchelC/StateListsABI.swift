@@ -200,7 +200,8 @@ private struct StateBounds {
       default:
         throw SatchelError(
           .invalid,
-          "bounds: /\(JSONPointer.escaped(key)): there are limit, max_age, unique, minimum and maximum")
+          "bounds: /\(JSONPointer.escaped(key)): unknown; the members are limit, max_age, unique, minimum and maximum"
+        )
       }
     }
   }

@@ -51,7 +51,7 @@ extension StoreSyncOptions {
   }
 }
 
-// MARK: Every synchronization
+// MARK: Common to all synchronizations
 
 /// An options struct of a synchronization.
 protocol HostSyncOptions {
@@ -67,7 +67,7 @@ extension satchel_store_sync_options: HostSyncOptions {
 }
 
 extension TransferOptions {
-  /// Reads what all synchronizations have.
+  /// Reads the fields that all synchronizations have.
   mutating func read<Options: HostSyncOptions>(
     _ reader: OptionsReader<Options>, _ progress: HostProgress
   ) throws {

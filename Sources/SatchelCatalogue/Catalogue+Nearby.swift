@@ -26,7 +26,7 @@ public struct NearbyLocation: Sendable, Equatable, JSONCodable {
   public var json: JSONValue { ["location": location.json, "distance": .double(distance)] }
 }
 
-/// How a location sees the sections that were not delivered for it.
+/// The options for inheriting sections that were not delivered for a location.
 struct Inheritance {
   /// Whether it inherits sections at all.
   var inherits: Bool

@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// Compares content with placeholders as JSON values: the order of members and the encodings of strings and
-/// numbers do not count.
+/// numbers are ignored.
 enum ContentEquality {
   /// Returns whether both are the same, with the same targets in the same positions. Invalid JSON, of a damaged
   /// file, is equal to nothing.

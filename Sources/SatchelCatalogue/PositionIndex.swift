@@ -5,7 +5,8 @@ import SatchelStorage
 /// The index of the positions of delivered locations, an R*Tree.
 ///
 /// It is deferred: contexts after setting 'located_through' are not in it yet, and are scanned. Where SQLite
-/// was built without R*Trees, all contexts are: the answers are the same, in time that grows with their number.
+/// was built without R*Trees, all contexts are scanned: the results are the same, in time that grows with
+/// their number.
 package struct PositionIndex {
   package static let subject = SubjectSchema(
     name: "position", migrations: [Migration(version: 1, sql: schema)])
@@ -76,7 +77,7 @@ package struct PositionIndex {
     entry: Entry, chain: PlaceChain
   )? {
     let contexts = ContextTable(connection: connection)
-    // Half of the circumference of the earth is the greatest distance.
+    // Half of the circumference of the earth is the maximum distance.
     let metres = min(metres, .pi * GreatCircle.radius)
     // In small steps: a city may have thousands of delivered locations within the whole distance.
     var radius = try indexedThrough() > 0 ? min(50, metres) : metres
@@ -99,7 +100,7 @@ package struct PositionIndex {
 
   // MARK: Writing
 
-  /// Adds the contexts that wait, if they are many.
+  /// Adds the waiting contexts, if there are enough of them.
   static func mergeIfNeeded(_ database: Database, in transaction: Transaction) throws {
     guard isAvailable else { return }
     let connection = transaction.connection
@@ -130,7 +131,7 @@ package struct PositionIndex {
       .integer(last))
   }
 
-  /// Removes a context. Where SQLite has no R*Trees its entry stays: it leads to no context any more.
+  /// Removes a context. Where SQLite has no R*Trees its entry stays, and refers to no context.
   func remove(_ context: Int64) throws {
     guard try indexedThrough() >= context else { return }
     try connection.run("DELETE FROM context_position WHERE id = ?", .integer(context))
@@ -142,7 +143,7 @@ package struct PositionIndex {
     try connection.run("DELETE FROM setting WHERE key = 'located_through'")
   }
 
-  /// Returns what is wrong with the R*Tree; nil when it is sound.
+  /// Returns the first defect of the R*Tree; nil when it is sound.
   func fault() throws -> String? {
     let through = try indexedThrough()
     guard through > 0 else { return nil }

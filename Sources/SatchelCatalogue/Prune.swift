@@ -125,7 +125,7 @@ private struct Pruner {
     entities = EntityTable(connection: connection)
   }
 
-  /// Notifies observers of what was removed.
+  /// Notifies observers of the removed content.
   func noteChange() {
     let (sections, entities) = (changedSections.ids, changedEntities.ids)
     if sections.count + entities.count > Self.maxKeys {

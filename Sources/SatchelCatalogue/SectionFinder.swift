@@ -24,7 +24,7 @@ struct SectionFinder {
   private let sections: SectionTable
 
   /// The number of the latest contexts of a place that are examined for all sections at once. A section that
-  /// none of them has is then looked up by itself.
+  /// none of them has is then looked up individually.
   private static let latestCount: Int64 = 64
 
   init(_ location: Location, _ inheritance: Inheritance, in connection: Connection) throws {

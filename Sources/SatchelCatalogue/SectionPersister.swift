@@ -126,7 +126,7 @@ final class SectionPersister {
   ) throws -> Receipt {
     let normalized = NormalizedSection(tape, at: content, pointer: pointer, scopes: scopes)
     let sections = SectionTable(connection: connection)
-    // Not updated yet: a section that arrives again unchanged writes nothing but the expiry of its entities.
+    // Not updated yet: a section that is delivered again unchanged writes only the expiry of its entities.
     let stored = try ContextTable(connection: connection).exact(chain)
     let before = stored == 0 ? nil : try sections.record(payload.name, of: stored)
     let templateBefore = try before.flatMap { try sections.content($0.id) }

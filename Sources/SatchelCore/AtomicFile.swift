@@ -1,11 +1,11 @@
-/// A file that replaces the one at `path` atomically: it is written beside it, synced and renamed, so that
-/// readers see the old file or the new one, also after a power loss. A value that is destroyed before `commit`
-/// removes its file.
+/// A file that replaces the one at `path` atomically: the content is written to a temporary file in the same
+/// directory, synced and renamed, so that readers see the old file or the new one, also after a power loss. A
+/// value that is destroyed before `commit` removes its file.
 ///
-/// The file beside it has a fixed name and a lock: writers in several threads and processes do not disturb each
-/// other, and the file that a killed one left is reused.
+/// The temporary file has a fixed name and a lock: writers in several threads and processes do not disturb
+/// each other, and the file that a killed one left is reused.
 package struct AtomicFile: ~Copyable {
-  /// What to do while another writer has the file.
+  /// The behaviour while another writer has the file.
   package enum Contention { case wait, fail }
 
   /// The suffix of the file while it is written.
@@ -75,7 +75,7 @@ package struct AtomicFile: ~Copyable {
   package consuming func commit(syncsDirectory: Bool = true, beforeRename: () throws -> Void = {}) throws {
     try flush()
     var old = stat()
-    // The permissions of the old file were somebody's decision.
+    // The permissions of the old file were chosen deliberately.
     if keepsPermissions, stat(path, &old) == 0 { _ = fchmod(file.descriptor, old.st_mode & 0o777) }
     try file.sync()
     try beforeRename()

@@ -91,7 +91,7 @@ package struct DiskFile: ~Copyable {
   /// Syncs the directory that holds `path`, so that names in it survive a power loss.
   package static func syncDirectory(of path: String, calls: FileCalls = .system) throws {
     let directory = try DiskFile(directory(of: path), O_RDONLY | O_DIRECTORY, calls: calls)
-    // Some file systems answer EINVAL, and do not need it.
+    // Some file systems return EINVAL, and do not need it.
     while calls.sync(directory.descriptor) != 0, errno != EINVAL {
       guard errno == EINTR else { throw SatchelError(errno: errno, directory.path) }
     }
@@ -129,5 +129,5 @@ package struct FileCalls: Sendable {
     rename: { renameFile($0, $1) })
 }
 
-/// The system's `rename`, which a member of that name would hide.
+/// The system's `rename`, which a member with that name would shadow.
 private func renameFile(_ old: String, _ new: String) -> Int32 { rename(old, new) }

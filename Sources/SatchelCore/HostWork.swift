@@ -2,7 +2,7 @@
 /// inherits the work of the thread that starts it.
 ///
 /// A call that would wait for its own thread's work, or for work that waits for this thread, would deadlock:
-/// it asks here, and fails with `.busy`.
+/// it is detected here, and fails with `.busy`.
 package enum HostWork {
   /// A store, or a part of it for which only one call may work at a time.
   package struct Subject: Hashable, Sendable {
@@ -83,7 +83,7 @@ package enum HostWork {
     try on(subject) { try calling(name, body) }
   }
 
-  /// Runs the host's clock, which the library asks for the time in the middle of calls.
+  /// Runs the host's clock, which the library calls for the time during other calls.
   ///
   /// - Parameter instead: returns the time when the clock itself has called the library
   package static func callingClock(_ body: () -> Int64, instead: () -> Int64) -> Int64 {

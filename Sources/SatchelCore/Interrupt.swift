@@ -22,7 +22,7 @@ public final class Interrupt: Sendable {
 
   /// The limit for each read in `perform`; one that takes longer throws `.timedOut`.
   public let timeout: Timeout
-  /// Whether a read has to stop; asked on the thread of the read.
+  /// Returns whether a read has to stop; called on the thread of the read.
   let check: (@Sendable () -> Bool)?
   private let cancelled = Atomic(false)
 
@@ -38,13 +38,14 @@ public final class Interrupt: Sendable {
     self.check = check
   }
 
-  /// Stops the reads in `perform`, for good: those in progress, and those that begin later.
+  /// Cancels the reads in `perform`: those in progress, and all that begin later.
   public func cancel() { cancelled.store(true, ordering: .relaxed) }
 
   /// Whether `cancel` was called.
   public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Runs `body`; long reads that it makes on this thread can be stopped. Nested, the inner interrupt counts.
+  /// Runs `body`; long reads that it makes on this thread can be stopped. When nested, the inner interrupt
+  /// applies.
   public func perform<Result>(_ body: () throws -> Result) rethrows -> Result {
     let before = Self.attached
     Self.attach(self)
@@ -100,7 +101,7 @@ package final class InterruptibleCall {
   /// - Parameters:
   ///   - timeout: the time limit of the store in milliseconds; 0 for none
   ///   - path: of the store, for messages
-  /// - Throws: `.cancelled` and `.timedOut` when it was stopped, whatever `body` made of that
+  /// - Throws: `.cancelled` and `.timedOut` when it was stopped, regardless of the errors of `body`
   package static func perform<Result>(
     timeout: Int64, _ path: String, _ body: () throws -> Result
   ) throws -> Result {

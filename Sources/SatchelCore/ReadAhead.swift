@@ -73,7 +73,7 @@ package final class ReadAhead<Item: Sendable, Outcome: Sendable>: @unchecked Sen
   /// The number of processed items.
   package var done: Int { condition.withLock { nextOutcome + outcomes.count } }
 
-  /// Whether all outcomes were nextOutcome.
+  /// Whether all outcomes were taken.
   package var isFinished: Bool { condition.withLock { nextOutcome == items.count } }
 
   /// Waits for the next outcome in the list's order, and removes it.

@@ -8,7 +8,8 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
     case conflict
     /// A unique index, a relation or a schema forbids the change.
     case constraint
-    /// The remote refuses the credentials, or what they may do; or an encryption key is not set, or is another one.
+    /// The remote refuses the credentials, or does not permit the request; or an encryption key is missing or
+    /// wrong.
     case unauthorized
     /// The remote cannot be reached.
     case unavailable

@@ -1,5 +1,5 @@
-/// A serial queue with a thread of its own, which starts with the first piece of work.
-// Unchecked: `condition` guards all state.
+/// A serial queue with its own thread, which starts with the first piece of work. Unchecked: `condition`
+// guards all state.
 package final class Worker: @unchecked Sendable {
   private let condition = ConditionLock()
   private var waiting: [@Sendable () -> Void] = []

@@ -51,7 +51,7 @@ package final class MeteredStore: LazyObjectStore {
     try store.putLazily(key, body, cancellation: cancellation)
   }
 
-  /// No request: a store in the network has nothing to do.
+  /// Sends no request: objects of a network store are durable already.
   package func makeDurable(_ prefix: ObjectPrefix) throws(ObjectStoreError) {
     try (store as? any LazyObjectStore)?.makeDurable(prefix)
   }

@@ -10,12 +10,12 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     /// changed.
     case preconditionFailed
     /// The write may or may not have taken effect (its response was lost, or the store answered 409 or 5xx):
-    /// read the object back before retrying. `retryAfter`: milliseconds, when the store asked for a delay.
+    /// read the object back before retrying. `retryAfter`: milliseconds, when the store requested a delay.
     case unknownOutcome(retryAfter: Int64?)
     /// The store refuses the credentials or their permissions, its certificate is not trusted, or a symbolic
     /// link would lead out of the store. Retrying does not help.
     case denied
-    /// Nothing was changed; a retry may succeed. `retryAfter`: milliseconds, when the store asked for a
+    /// Nothing was changed; a retry may succeed. `retryAfter`: milliseconds, when the store requested a
     /// delay.
     case transient(retryAfter: Int64?)
     /// The body ended before its announced length.
@@ -48,7 +48,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The delay before a retry that the store asked for, in milliseconds.
+  /// The delay before a retry that the store requested, in milliseconds.
   package var retryAfter: Int64? {
     switch reason {
     case .transient(let wait), .unknownOutcome(let wait): wait

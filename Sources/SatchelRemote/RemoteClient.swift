@@ -19,9 +19,9 @@ public struct RemoteClient: Sendable {
 
   /// Reads an object.
   ///
-  /// - Parameter known: an ETag; with it an object that still has it is not read
+  /// - Parameter known: an ETag: an object that still has it is not read
   /// - Returns: nil when the object still has the known ETag
-  /// - Throws: `SatchelError`: `notFound`, `invalid` for what cannot be a key, `unauthorized`, `unavailable`,
+  /// - Throws: `SatchelError`: `notFound`, `invalid` for an invalid key, `unauthorized`, `unavailable`,
   ///   `cancelled`
   public func get(_ key: String, ifNoneMatch known: String? = nil) throws -> StoredObject? {
     try converting {
@@ -37,7 +37,7 @@ public struct RemoteClient: Sendable {
   /// Writes an object as a whole. A lost response is not an error: the object is read back.
   ///
   /// - Parameters:
-  ///   - match: the ETag that the object must have; nil without this condition
+  ///   - match: the ETag that the object must have; nil for no condition
   ///   - ifAbsent: whether there must be no such object
   ///   - metadata: names of a-z, 0-9 and "-"; values of printable ASCII; 2048 bytes together. The library adds
   ///     `sha256`, the checksum of the body
@@ -80,7 +80,7 @@ public struct RemoteClient: Sendable {
 
   /// Deletes an object. Without a condition, deleting a missing object succeeds.
   ///
-  /// - Parameter match: the ETag that the object must have; nil without this condition
+  /// - Parameter match: the ETag that the object must have; nil for no condition
   /// - Throws: `SatchelError`: `conflict` when the condition does not hold, or there is no such object; and as `get`
   public func delete(_ key: String, ifMatch match: String? = nil) throws {
     try converting {
@@ -116,8 +116,8 @@ public struct RemoteClient: Sendable {
   /// Returns a page of the objects whose keys begin with a prefix, in the order of the keys' bytes.
   ///
   /// - Parameters:
-  ///   - continuation: `next` of the page before; nil for the first
-  ///   - limit: the most entries of a page, 1 to 1000
+  ///   - continuation: `next` of the previous page; nil for the first
+  ///   - limit: the maximum number of entries of a page, 1 to 1000
   /// - Throws: `SatchelError`: as `get`
   public func list(_ prefix: String = "", from continuation: String? = nil, limit: Int = 1000) throws
     -> ObjectPage

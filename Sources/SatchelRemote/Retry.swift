@@ -9,7 +9,7 @@ public struct Retry: Sendable, Equatable {
   public var attempts: Int
   /// The maximum delay after the first failure, in milliseconds; doubled after each further failure.
   public var base: Int64
-  /// The maximum delay after any failure, in milliseconds, unless the store asks for a longer one.
+  /// The maximum delay after any failure, in milliseconds, unless the store requests a longer one.
   public var ceiling: Int64
   /// The time limit in milliseconds: no attempt begins later than this after the first.
   public var limit: Int64
@@ -26,7 +26,7 @@ public struct Retry: Sendable, Equatable {
   /// - Parameters:
   ///   - failures: the number of attempts that have failed so far, 1 or more
   ///   - elapsed: milliseconds since the first attempt began
-  ///   - retryAfter: milliseconds that the store asked for, if it did
+  ///   - retryAfter: milliseconds that the store requested, if it did
   /// - Returns: milliseconds; nil when no attempt remains
   package func delay(
     afterFailures failures: Int, elapsed: Int64, retryAfter: Int64? = nil,

@@ -3,8 +3,8 @@ import SatchelJSON
 import SatchelStorage
 
 /// One synchronization, of a store, of a photo catalogue, or of both at once: its object store with the traffic, its
-/// retries, its progress and cancellation, and its check for conditional writes. What is synchronized, the subjects
-/// decide.
+/// retries, its progress and cancellation, and its check for conditional writes. The subjects decide what is
+/// synchronized.
 package final class SyncSession: Sendable {
   private struct State {
     var progress = SyncProgress()
@@ -16,7 +16,7 @@ package final class SyncSession: Sendable {
   package let store: MeteredStore
   package let user: UserID
   package let retry: Retry
-  /// How many objects are transferred at once.
+  /// The number of objects that are transferred at the same time.
   package let parallel: Int
   private let remote: any ObjectStore
   private let probed: ConditionProbeCache
@@ -43,7 +43,8 @@ package final class SyncSession: Sendable {
     requested = options.cancellation
   }
 
-  /// What the caller requests, by the options or by the progress callback.
+  /// The cancellation that the caller requested, by the options or by the progress callback, and the
+  /// progress.
   package var cancellation: Cancellation {
     Cancellation { self.requested.isCancelled() || self.state.withLock { $0.isCancelled } }
   }
@@ -80,8 +81,8 @@ package final class SyncSession: Sendable {
   /// The traffic so far.
   package var traffic: Traffic { store.traffic }
 
-  /// Checks that the object store supports conditional writes, and probes it if that is not known: at most once,
-  /// whatever is synchronized.
+  /// Checks that the object store supports conditional writes, and probes it if that is unknown: at most once
+  /// for all subjects.
   ///
   /// - Parameter prefix: that of the probe's object
   /// - Throws: `SatchelError` (`invalid`) when it does not; `ObjectStoreError`
@@ -95,7 +96,7 @@ package final class SyncSession: Sendable {
 
 /// The options that all transfers have.
 public protocol TransferOptions: Sendable {
-  /// How many objects are transferred at once: 1 to 16; clamped.
+  /// The number of objects that are transferred at the same time: 1 to 16; clamped.
   var parallel: Int { get set }
   /// How requests are retried.
   var retry: Retry { get set }
@@ -125,7 +126,7 @@ public struct SyncProgress: Sendable, Equatable, JSONConvertible {
   public var phase = Phase.plan
   /// Of a download, objects; of an upload, changes; of photos, shards; of backups, files.
   public var done = 0
-  /// The number of all; 0 while it is not known.
+  /// The number of all; 0 while unknown.
   public var total = 0
   /// Bytes of bodies so far, retries included.
   public var bytesUp: Int64 = 0
@@ -175,7 +176,7 @@ extension Traffic: TrafficReport {
 // The library for C is built without concurrency: see the Makefile.
 #if !SATCHEL_WITHOUT_CONCURRENCY
   extension TransferOptions {
-    /// Runs a blocking synchronization on a thread of its own; cancelling the task cancels it.
+    /// Runs a blocking synchronization on a separate thread; cancelling the task cancels it.
     package func onOwnThread<Result: Sendable>(
       _ body: @escaping @Sendable (Self) throws -> Result
     ) async throws -> Result {

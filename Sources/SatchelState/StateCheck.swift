@@ -14,13 +14,13 @@ extension StateStore {
   }
 }
 
-/// Checks the state tables: that values have the kind of their space, that stored identities match the values, and that
-/// what is sensitive is sealed. Sealed content is checked where its key is set.
+/// Checks the state tables: that values have the kind of their space, that stored identities match the
+/// values, and that sensitive content is sealed. Sealed content is checked when its key is set.
 private struct StateCheck {
   let tables: StateTables
   private(set) var findings: [StoreFinding] = []
   private var connection: Connection { tables.connection }
-  /// How the rows of what is sensitive are stored; nil where the key is not set.
+  /// The sealing of sensitive rows; nil when the key is not set.
   private var sealings: [StateID: StateSealing?] = [:]
 
   init(_ tables: StateTables) { self.tables = tables }
@@ -110,7 +110,7 @@ private struct StateCheck {
     }
   }
 
-  /// Whether what is synchronized may have some bounds.
+  /// Whether a kind of synchronized state may have the bounds.
   private static func isOfKind(_ bounds: StateBounds?, _ kind: Change.StateKey.Kind) -> Bool {
     switch (bounds, kind) {
     case (nil, _), (.list, .list), (.scores, .scores): true
@@ -122,7 +122,7 @@ private struct StateCheck {
     findings.append(StoreFinding(code: code, message: message))
   }
 
-  /// Returns why a value cannot belong to its space; nil when it can.
+  /// Returns the reason why a value cannot belong to its space; nil when it can.
   private func defect(of bytes: [UInt8], isSealed: Bool, _ key: String, in space: String) -> String? {
     if space == StateSpace.values {
       if isSealed { return nil }
@@ -155,7 +155,7 @@ private struct StateCheck {
     return nil
   }
 
-  /// Returns why the value of an item is not its own; nil when it is.
+  /// Returns the mismatch between the value of an item and its identity; nil when they match.
   private func defect(of bytes: [UInt8], isSealed: Bool, _ index: [UInt8], in list: StateName) -> String? {
     let id = StateID(.list, list)
     if let defect = defect(of: bytes, isSealed: isSealed, in: id) { return defect }
@@ -166,7 +166,7 @@ private struct StateCheck {
     return sealing.index(of: identity) == index ? nil : "is indexed under another value"
   }
 
-  /// Returns why a row is not stored as its list, set or scores are; nil when it is.
+  /// Returns the mismatch between a row and the sealing of its list, set or scores; nil when they match.
   private func defect(of bytes: [UInt8], isSealed: Bool, in id: StateID) -> String? {
     guard isSealed == (sealings[id] != nil) else {
       return isSealed

@@ -2,15 +2,15 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What an app declares about the values of its state: defaults, and the version that its code expects.
+/// An app's declaration of its values: defaults, and the version that its code expects.
 public struct StateDeclaration: Sendable {
-  /// What is read for keys without a value. They are not stored.
+  /// The defaults of keys without a value. They are not stored.
   public var defaults: JSONObject
   /// The version of the values; nil migrates nothing.
   public var version: Int?
   /// The migrations from version 1 to 2, from 2 to 3 and so on. The document that they change is the object of
   /// all values by their keys, without the sensitive ones, so that `/theme` is the path of the value `theme`;
-  /// a function gets it with the id "state".
+  /// a function receives it with the id "state".
   public var migrations: [RecordMigration]
   /// The host's function for stored migrations that are "callback".
   var callback: RecordCallback.Body?
@@ -41,7 +41,7 @@ public struct StateDeclaration: Sendable {
           migrations = try RecordMigration.list(value, at: "/migrations", callback: callback)
         default:
           throw JSONError(
-            "no such part of a declaration; there are defaults, version and migrations",
+            "unknown member of a declaration; the members are defaults, version and migrations",
             pointer: JSONPath.pointer([key]))
         }
       }
@@ -51,11 +51,11 @@ public struct StateDeclaration: Sendable {
 
 extension StateStore {
   /// Declares defaults, and migrates the values to the declared version: all pending migrations in one
-  /// transaction, after a backup beside the store. Pending changes are saved first.
+  /// transaction, after a backup in the store's directory. Pending changes are saved first.
   ///
   /// Several parts of an app may declare defaults. They are valid for this store until it is closed, and are
-  /// neither stored nor listed by `keys(prefix:)`. An app that is older than the values gets them back in its
-  /// version, if the migrations have inverses.
+  /// neither stored nor listed by `keys(prefix:)`. An older app migrates the values back to its version, if
+  /// the migrations have inverses.
   ///
   /// - Throws: `SatchelError` `.invalid` for an invalid key, for another default than the declared one, for a
   ///   missing or failing migration, and in a transaction; `.newer` when the values cannot be migrated back;

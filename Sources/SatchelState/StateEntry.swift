@@ -6,8 +6,8 @@ import SatchelStorage
 /// {"writer", "operations": […]}}`.
 struct StateEntry: Sendable {
   static let kind = "state"
-  /// How long the store remembers which changes of a handle are saved, in milliseconds: an outbox file may be
-  /// drained late.
+  /// The time in milliseconds for which the store keeps the number of the last saved change of a handle: an
+  /// outbox file may be drained late.
   private static let retention: Int64 = 366 * 24 * 3600 * 1000
 
   let writer: Int64
@@ -15,9 +15,9 @@ struct StateEntry: Sendable {
   let operations: [StateOperation]
 
   /// Applies the operations that the store does not have yet: a commit may have reported a failure although
-  /// it succeeded. Those on what is sensitive wait in the store while its key is not set.
+  /// it succeeded. Operations on sensitive content wait in the store while its key is not set.
   ///
-  /// - Parameter known: learns what is sensitive
+  /// - Parameter known: updated with the sensitive lists, sets and scores
   func apply(in transaction: Transaction, of database: Database, noting known: SensitiveState) throws {
     let tables = StateTables(connection: transaction.connection, keyring: database.keyring)
     let saved = try tables.saved(writer)
@@ -53,7 +53,7 @@ struct StateEntry: Sendable {
     let isSensitive = try tables.isSensitive(id)
     known.note(id, isSensitive)
     do {
-      // Removing all items needs no key, and undoes what waits.
+      // Removing all items requires no key, and cancels waiting changes.
       let isClearing = operation.target.kind == .list && operation.action == .remove
       if try isClearing || !tables.hasWaiting(id) {
         try tables.apply(operation)
@@ -68,7 +68,7 @@ struct StateEntry: Sendable {
 
   /// Returns the form in the outbox file.
   ///
-  /// - Throws: `.unauthorized` for a change of what is sensitive when the key is not set
+  /// - Throws: `.unauthorized` for a change of sensitive content when the key is not set
   func json(_ keyring: Keyring, _ known: SensitiveState) throws -> JSONValue {
     let operations = try self.operations.map { operation in
       let id = operation.target.id
@@ -83,7 +83,7 @@ struct StateEntry: Sendable {
 
   /// - Parameters:
   ///   - json: the value of the member "state"
-  ///   - keys: open what is sealed; without the key it stays so
+  ///   - keys: open sealed operations, which otherwise stay locked
   init(json: JSONValue, keys: Keyring.Keys) throws {
     guard let writer = json["writer"]?.intValue, let operations = json["operations"]?.arrayValue else {
       throw SatchelError(.invalid, "state: an entry must have \"writer\" and \"operations\"")
@@ -97,7 +97,7 @@ struct StateEntry: Sendable {
     self.operations = operations
   }
 
-  /// Returns an operation sealed; as it is when there is no key, or when it is a mark, which has no content.
+  /// Returns an operation sealed; unchanged without a key, and for a mark, which has no content.
   static func sealed(_ operation: StateOperation, by key: EncryptionKey?) throws -> JSONValue {
     let id = operation.target.id
     let bytes: [UInt8]
@@ -145,7 +145,7 @@ struct StateEntry: Sendable {
     return [StateVerb(operation).rawValue: .object(object)]
   }
 
-  /// Reads an operation. One that is sealed, and cannot be opened, stays so.
+  /// Reads an operation. A sealed one that cannot be opened stays locked.
   static func operation(_ json: JSONValue, writer: Int64, keys: Keyring.Keys) throws -> StateOperation {
     let failure = SatchelError(.invalid, "state: an operation is invalid")
     guard let member = json.objectValue?.first, let verb = StateVerb(rawValue: member.key),
@@ -166,9 +166,10 @@ struct StateEntry: Sendable {
 }
 
 extension StateOperation {
-  /// Returns what is sealed in a locked operation; nil when its key is not known, and for another operation.
+  /// Returns the operation that is sealed in a locked one; nil when its key is not known, and for another
+  /// operation.
   ///
-  /// - Throws: `.invalid` for what is not an operation on the same list, set or scores
+  /// - Throws: `.invalid` for content that is not an operation on the same list, set or scores
   func opened(by keys: Keyring.Keys) throws -> StateOperation? {
     guard case .locked(let sealed) = action, let name = SealedValue.keyName(of: sealed), keys[name] != nil
     else {
@@ -179,14 +180,14 @@ extension StateOperation {
     do {
       text = try SealedValue.open(sealed, by: keys, at: location)
     } catch let error as SatchelError {
-      // Trying it again would fail each time.
+      // A retry would fail each time.
       throw SatchelError(.invalid, error.message, underlying: error)
     }
     let opened = try naming(location) {
       try StateEntry.operation(JSONValue(parsing: text), writer: writer, keys: [:])
     }
     guard opened.target.id == target.id, opened.sequence == sequence else {
-      throw SatchelError(.invalid, "\(location): is one of another list, set or scores")
+      throw SatchelError(.invalid, "\(location): belongs to another list, set or scores")
     }
     return opened
   }

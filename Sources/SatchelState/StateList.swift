@@ -33,8 +33,8 @@ public struct StateList: Sendable {
     try state.add(target, .push(bytes, identity: identity, bounds))
   }
 
-  /// Inserts a value with a time of its own, for example one from a backup of another app: behind the items that
-  /// are newer. With unique items, an equal item that is as new or newer remains instead.
+  /// Inserts a value with a given time, for example one from a backup of another app, after the newer items.
+  /// With unique items, an equal item that is as new or newer remains instead.
   ///
   /// Costs time in proportion to the length of the list, unless it is the newest.
   ///

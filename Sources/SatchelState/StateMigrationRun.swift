@@ -40,7 +40,7 @@ struct StateMigrationRun {
 
   /// Writes the values that differ.
   ///
-  /// - Parameter moved: the keys whose values have another key now: what is synchronized stays so
+  /// - Parameter moved: the values whose key changed: synchronized ones stay synchronized
   private func write(
     _ after: JSONObject, over before: JSONObject, moved: [(from: String, to: String)]
   ) throws {
@@ -107,7 +107,7 @@ extension StateTables {
   func version() throws -> Int {
     let last = try connection.number("SELECT coalesce(max(version), 1) FROM state_migration")
     guard let version = Int(exactly: last), (1...Int(Int32.max)).contains(version) else {
-      throw SatchelError(.damaged, "state_migration.version: \(last) is no version")
+      throw SatchelError(.damaged, "state_migration.version: \(last) is not a version")
     }
     return version
   }
@@ -130,7 +130,7 @@ extension StateTables {
           throw SatchelError(
             .invalid, "state: no migration from version \(known) to \(known + 1) is declared")
         }
-        // The last row says which version the store has.
+        // The last row has the version of the store.
         steps.append(Step(version: version - 1, migration: .steps([])))
       }
       return steps
@@ -179,7 +179,7 @@ extension StateTables {
       }
       return try object.map { path, values in
         guard case .array(let values) = values, values.count <= 1 else {
-          throw JSONError("is no kept value", pointer: JSONPath.pointer([path]))
+          throw JSONError("is not a kept value", pointer: JSONPath.pointer([path]))
         }
         return try KeptValue(path: path, bytes: values.first?.serialized() ?? [])
       }

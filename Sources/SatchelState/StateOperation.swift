@@ -12,7 +12,7 @@ struct StateOperation: Equatable, Sendable {
     case remove
     /// Inserts an item in front of a list.
     case push([UInt8], identity: ValueIdentity, StateListBounds)
-    /// Inserts an item with a time of its own where that belongs in a list.
+    /// Inserts an item with a given time at its position in a list.
     case insert([UInt8], identity: ValueIdentity, StateListBounds, time: Int64)
     /// Removes the items that are equal to a value from a list.
     case drop(ValueIdentity)
@@ -29,7 +29,7 @@ struct StateOperation: Equatable, Sendable {
       return true
     }
 
-    /// Whether earlier actions on the same target have no effect any more.
+    /// Whether it supersedes earlier actions on the same target.
     var supersedesEarlier: Bool {
       switch self {
       case .set, .remove, .mark: true
@@ -46,7 +46,7 @@ struct StateOperation: Equatable, Sendable {
   /// has saved the change.
   let writer: Int64
   let sequence: Int64
-  /// Its position among the changes of this handle, from 1; 0 or less for those that an earlier handle left
+  /// Its position among the changes of this handle, from 1; 0 or less for changes that an earlier handle left
   /// in the outbox file.
   let number: Int64
 }
@@ -57,7 +57,7 @@ struct StateTarget: Hashable, Sendable {
     case value, list, member, score
     /// The mark of a value, a list, a set or scores.
     case mark(Change.StateKey.Kind)
-    /// A list, a set or scores, of which a sealed change is not known better.
+    /// A list, a set or scores: the target of a sealed change, whose details are not known.
     case locked(Change.StateKey.Kind)
   }
 

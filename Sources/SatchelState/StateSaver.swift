@@ -1,8 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Keeps changes of state in memory, and saves them on a thread of its own, after the delays of
-/// `StateOptions`.
+/// Keeps changes of state in memory, and saves them on a separate thread, after the delays of `StateOptions`.
 ///
 /// Holds no strong reference to the store, so that a store that is released can close.
 // Unchecked: the lock `lock` guards all mutable properties.
@@ -56,7 +55,8 @@ final class StateSaver: @unchecked Sendable {
     }
   }
 
-  /// Adds a change, and returns what `body` read before it: no other change of this handle comes between.
+  /// Adds a change, and returns what `body` read before it: no other change of this handle is added in
+  /// between.
   ///
   /// No lock is held while `body` reads, because a read may have to wait for a transaction that changes
   /// state, too.
@@ -86,13 +86,13 @@ final class StateSaver: @unchecked Sendable {
     lock.signal()
   }
 
-  /// Makes the changes readable that an earlier handle left in the outbox file, and whose key is known now.
+  /// Makes changes readable that an earlier handle left in the outbox file, and whose key has become known.
   func open(by keys: Keyring.Keys) { lock.withLock { changes.open(by: keys) } }
 
   /// Returns the changes of a target that may not be in the store yet, in order.
   func operations(of target: StateTarget) -> [StateOperation] { lock.withLock { changes[target] } }
 
-  /// Returns the newest change of a value or member if it is pending; it supersedes whatever the store has.
+  /// Returns the newest change of a value or member if it is pending; it supersedes the content of the store.
   func pending(_ target: StateTarget) -> StateOperation? { lock.withLock { changes.pending(target) } }
 
   func operations(where condition: (StateTarget) -> Bool) -> [StateOperation] {
@@ -142,7 +142,7 @@ final class StateSaver: @unchecked Sendable {
 
   private func drain(in database: Database) throws -> Bool {
     guard outbox.isSpooled else {
-      // Another handle may have drained what this one spooled.
+      // Another handle may have drained the changes that this one spooled.
       lock.withLock { changes.confirmInFlight() }
       return false
     }
@@ -161,7 +161,7 @@ final class StateSaver: @unchecked Sendable {
       isClosed = true
       lock.signal()
       guard let running = thread else { return nil }
-      // A thread can be joined only once, and not by itself: the store may be released by its own saving
+      // A thread can be joined only once, and cannot join itself: the store may be released by its own saving
       // thread.
       thread = nil
       guard running.isCurrent else { return running }

@@ -71,8 +71,8 @@ package enum StateSchema {
       time INTEGER NOT NULL
     ) STRICT;
 
-    -- What is marked for synchronizing (1), and what must not be synchronized (0); an entry of the sync log
-    -- marks a name that has no row. `kind` is value, list, set or scores. `removed_at` is the time at which a
+    -- State that is marked for synchronizing (1), and state that must not be synchronized (0); an entry of the
+    -- sync log marks a name that has no row. `kind` is value, list, set or scores. `removed_at` is the time at which a
     -- value was removed, NULL while it has one. The others are the bounds of a list (`item_limit` and
     -- `max_age` are NULL for no limit) or of scores.
     CREATE TABLE state_synced(

@@ -23,7 +23,7 @@ extension StateStore {
     if try self.mark(of: id) != mark { try add(.mark(id), .mark(mark)) }
   }
 
-  /// Returns the mark, with a pending change to it applied; nil when it is not known.
+  /// Returns the mark, with a pending change to it applied; nil when unknown.
   private func mark(of id: StateID) throws -> StateMark? {
     let changes = saver.operations(of: .mark(id))
     do {
@@ -52,10 +52,10 @@ extension StateStore {
     }
   }
 
-  /// Reads one snapshot of the store, with those of some changes that the snapshot does not contain.
-  /// `changes` must have been read from memory before.
+  /// Reads one snapshot of the store, and the given changes that the snapshot does not contain. `changes`
+  /// must have been read from memory before.
   ///
-  /// - Parameter body: gets nil for the reader when the store has no state tables
+  /// - Parameter body: receives nil for the reader when the store has no state tables
   func read<Result>(
     _ changes: [StateOperation], _ body: (StateReader?, [StateOperation]) throws -> Result
   ) throws -> Result {
@@ -118,7 +118,7 @@ struct StateReader {
   /// The store's time.
   let now: Int64
 
-  /// Returns those of some changes that the snapshot does not contain.
+  /// Returns the given changes that the snapshot does not contain.
   ///
   /// The changes must have been read from memory before the snapshot was taken: a change that is saved
   /// meanwhile is recognised by its sequence number, and counts once.

@@ -2,8 +2,9 @@ import SatchelCore
 import SatchelStorage
 
 extension StateStore {
-  /// Removes everything from a list, a set or scores, in one transaction, before this returns. Pending changes are
-  /// saved before. Needs no encryption key: what was sealed with a key that is lost can be removed.
+  /// Removes everything from a list, a set or scores, in one transaction, before this returns. Pending
+  /// changes are saved first. Requires no encryption key, so that content that was sealed with a lost key can
+  /// be removed.
   ///
   /// - Parameters:
   ///   - kind: not a value, which `remove` removes
@@ -41,7 +42,7 @@ extension StateStore {
 }
 
 extension StateTables {
-  /// Removes the rows of a list, a set or scores, and the changes that wait.
+  /// Removes the rows of a list, a set or scores, and its waiting changes.
   func clear(_ id: StateID) throws {
     switch id.kind {
     case .value: return

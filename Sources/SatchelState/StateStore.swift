@@ -79,7 +79,7 @@ public final class StateStore: Sendable {
     try seal(bytes, as: name, marking: mark)
   }
 
-  /// Marks a value to be synchronized, or not to be any more; see `set(_:_:sensitive:synced:)`.
+  /// Sets whether a value is synchronized; see `set(_:_:sensitive:synced:)`.
   ///
   /// - Throws: `SatchelError` `.invalid` for an invalid key, and for one that is too long to be synchronized;
   ///   `.readOnly`, `.closed`
@@ -154,8 +154,8 @@ public final class StateStore: Sendable {
     }
   }
 
-  /// Saves pending changes and drains the outbox file. Changes made before survive a kill of the process
-  /// afterwards.
+  /// Saves pending changes and drains the outbox file. When it returns, earlier changes survive the end of
+  /// the process.
   ///
   /// - Returns: whether the changes are in the store; false when they were spooled, because it cannot be written
   /// - Throws: `SatchelError` `.invalid` inside a transaction of the same thread, which could still be rolled
@@ -181,8 +181,8 @@ public final class StateStore: Sendable {
   ///   - limit: the maximum number of items; nil for no limit
   ///   - maxAge: the maximum age of an item in milliseconds, by the store's clock; nil for no limit
   ///   - isUnique: whether pushing an item that is in the list moves it to the front
-  ///   - sensitive: whether the items are stored encrypted from now on, those that the list has too; nil leaves that
-  ///     as it is
+  ///   - sensitive: whether the items, including the existing ones, are stored encrypted from now on; nil
+  ///     does not change that
   ///   - synced: whether the list is synchronized, as for `set(_:_:sensitive:synced:)`; with true, the bounds
   ///     also apply when changes of two devices are merged
   /// - Throws: `SatchelError` `.invalid` for invalid bounds, and as `setSensitive(_:_:_:)`

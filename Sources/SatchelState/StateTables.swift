@@ -5,7 +5,7 @@ import SatchelStorage
 /// Reads and writes the rows of the state tables.
 struct StateTables {
   let connection: Connection
-  /// Has the keys of sensitive lists, sets and scores; nil where these are not read.
+  /// The keys of sensitive lists, sets and scores; nil when these are not read.
   let keyring: Keyring?
 
   init(connection: Connection, keyring: Keyring? = nil) {
@@ -15,7 +15,8 @@ struct StateTables {
 
   // MARK: Writing
 
-  /// - Throws: `.unauthorized` for what is sensitive, and its key is not set, before anything is changed; `.damaged`
+  /// - Throws: `.unauthorized` for sensitive content whose key is not set, before anything is changed;
+  ///   `.damaged`
   func apply(_ operation: StateOperation) throws {
     let target = operation.target
     switch operation.action {
@@ -100,7 +101,7 @@ struct StateTables {
     try trim(list, bounds, newest: place.time)
   }
 
-  /// Inserts an item where its time belongs.
+  /// Inserts an item in the order of its time.
   private func insert(
     _ value: [UInt8], _ identity: ValueIdentity, _ bounds: StateListBounds, time: Int64,
     _ sealing: StateSealing
@@ -194,7 +195,7 @@ struct StateTables {
     target.kind == .value ? target.row : try sealing(of: target.id).row(of: target.key ?? target.name)
   }
 
-  /// Returns a value as it is stored; of a member, whether it is.
+  /// Returns a stored value; for a member, whether it is stored.
   func value(_ target: StateTarget) throws -> (bytes: [UInt8], isSealed: Bool)? {
     let row = try row(of: target)
     return try connection.first(

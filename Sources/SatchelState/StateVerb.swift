@@ -8,7 +8,7 @@ enum StateVerb: String {
   case join, leave
   case score, forget
   case mark
-  /// Any operation on what is sensitive.
+  /// Any operation on sensitive content.
   case sealed
 
   init(_ operation: StateOperation) {
@@ -29,7 +29,7 @@ enum StateVerb: String {
       }
   }
 
-  /// The kind of the target; nil for JSON that names none.
+  /// The kind of the target; nil for JSON without one.
   func kind(_ object: JSONValue) -> StateTarget.Kind? {
     switch self {
     case .set, .remove: .value

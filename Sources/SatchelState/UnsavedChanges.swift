@@ -14,13 +14,13 @@ struct UnsavedChanges {
   /// Changes up to this number are not pending: they are being saved, or spooled.
   private var inFlight: Int64 = 0
   let writer: Int64
-  /// Those in the outbox file whose key is not known.
+  /// The changes in the outbox file whose key is not known.
   private var locked: [(operation: StateOperation, number: Int64)] = []
 
   /// - Parameter spooled: the operations that an earlier handle left in the outbox file, in order
   init(writer: Int64, spooled: [StateOperation] = []) {
     self.writer = writer
-    // Numbered before all of this handle's own.
+    // They have lower numbers than this handle's own changes.
     for (position, operation) in spooled.enumerated() {
       let number = Int64(position - spooled.count)
       if case .locked = operation.action {
@@ -31,8 +31,8 @@ struct UnsavedChanges {
     }
   }
 
-  /// Adds those in the outbox file whose key is known now. Without it nothing was added to the same lists, sets and
-  /// scores.
+  /// Adds the changes in the outbox file whose key has become known. Without the key no change was added to
+  /// the same lists, sets and scores.
   mutating func open(by keys: Keyring.Keys) {
     let waiting = locked
     locked = []

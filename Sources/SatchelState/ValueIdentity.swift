@@ -2,8 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The identity of a JSON value: the SHA-256 of a canonical text, which is the same for equal values in
-/// whatever order the keys of their objects are.
+/// The identity of a JSON value: the SHA-256 of its canonical form, in which the keys of objects are sorted.
 struct ValueIdentity: Hashable, Sendable {
   let bytes: [UInt8]
 
@@ -15,7 +14,7 @@ struct ValueIdentity: Hashable, Sendable {
 
   var hexadecimal: String { bytes.hexadecimal }
 
-  /// Returns the canonical text of a value, by which sets are also sorted.
+  /// Returns the canonical form of a value, by which sets are also sorted.
   ///
   /// - Throws: `JSONError` for a value that cannot be represented in JSON
   static func text(of value: JSONValue) throws -> [UInt8] {
@@ -40,7 +39,7 @@ struct ValueIdentity: Hashable, Sendable {
 }
 
 extension [UInt8] {
-  /// Creates bytes from two hexadecimal digits each, in either case; nil for any other text.
+  /// Creates bytes from two hexadecimal digits each, in either case; nil for any other string.
   init?(hexadecimal text: String) {
     guard text.utf8.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

@@ -10,7 +10,7 @@ package final class ChangeFeed: @unchecked Sendable {
   private var watcher: SystemThread?
   private var isStopped = false
 
-  /// The interval at which the thread asks SQLite for commits of others, in milliseconds.
+  /// The interval at which the thread polls SQLite for commits of others, in milliseconds.
   private static let interval = 100
 
   /// A subscription; ends on `cancel` or when it is released.

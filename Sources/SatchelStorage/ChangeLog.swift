@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelJSON
 
-/// The change log: a table of the latest commits' changes, from which processes learn of each other's
+/// The change log: a table of the latest commits' changes, by which processes are notified of each other's
 /// commits.
 package enum ChangeLog {
   /// The minimum number of commits that the change log keeps.

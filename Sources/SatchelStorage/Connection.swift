@@ -55,7 +55,7 @@ package final class Connection: @unchecked Sendable {
   deinit {
     sqlite3_progress_handler(handle, 0, nil, nil)
     statements.removeAll()
-    // Another store may be at the path by now: its WAL must not be deleted.
+    // Another store may have replaced this one at the path: its WAL must not be deleted.
     if hasMoved { keepWAL() }
     sqlite3_close_v2(handle)
   }
@@ -153,7 +153,7 @@ package final class Connection: @unchecked Sendable {
 
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Whether the database is in WAL mode; asked once, since the library does not change it afterwards.
+  /// Whether the database is in WAL mode; read once, since the library does not change it afterwards.
   private(set) lazy var isWAL =
     (try? first("PRAGMA journal_mode", read: { $0.text(0) == "wal" })) ?? nil ?? false
 }
@@ -162,7 +162,7 @@ extension Connection {
   /// The number of SQLite's instructions between two checks, some 10 µs of them.
   private static var checkInterval: Int32 { 1000 }
 
-  /// Lets SQLite ask repeatedly whether the thread's call has to stop.
+  /// Installs a progress handler that checks whether the thread's call has to stop.
   private func stopWhenAsked() {
     sqlite3_progress_handler(
       handle, Self.checkInterval,
@@ -206,8 +206,8 @@ extension Connection {
     return access(wal, F_OK) != 0 && errno == ENOENT
   }
 
-  /// Throws when the store's file was removed, renamed or replaced while it was open: SQLite would go on
-  /// writing to a file without a name. Runs after each commit, and costs two system calls: a commit that
+  /// Throws when the store's file was removed, renamed or replaced while it was open: SQLite would continue
+  /// to write to a file without a name. Runs after each commit, and costs two system calls: a commit that
   /// `write` acknowledges was in the file at the store's path at that time.
   func verifyFileAtPath() throws {
     guard let lost = hasMoved ? "its file" : hasLostWAL ? "its WAL" : nil else { return }

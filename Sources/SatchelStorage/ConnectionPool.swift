@@ -3,7 +3,7 @@ import Synchronization
 
 /// A pool of read connections, which are opened when first needed and lent to one thread at a time.
 ///
-/// When reads follow each other closely, a connection's read transaction staysOpen open from one read to the
+/// When reads follow each other closely, a connection's read transaction stays open from one read to the
 /// next. An open read transaction prevents SQLite from resetting the WAL: it is ended after 20 ms, by a
 /// thread when no further read comes.
 // Unchecked: `condition` guards all state; a connection's `sharedRead` is accessed only by its borrower, or
@@ -13,7 +13,7 @@ final class ConnectionPool: @unchecked Sendable {
   /// milliseconds.
   private static let minReadsInARow = 8
   private static let maxPause: Int64 = 5
-  /// How long a transaction is kept, and how long it is kept without a read, in milliseconds.
+  /// The maximum time that a transaction is kept, and that it is kept without a read, in milliseconds.
   private static let maxKeptTime: Int64 = 20
 
   private final class Reader {

@@ -18,9 +18,9 @@ public struct StoreFinding: Equatable, Sendable, JSONConvertible {
 }
 
 extension Database {
-  /// Runs SQLite's integrity check on every page, on a connection of its own: newer versions of SQLite
-  /// compare a full-text index with the connection's cache (3.53.4), and report an index that another
-  /// connection changed as damaged.
+  /// Runs SQLite's integrity check on every page, on a separate connection: newer versions of SQLite compare
+  /// a full-text index with the connection's cache (3.53.4), and report an index that another connection
+  /// changed as damaged.
   package func checkIntegrity() throws -> [StoreFinding] {
     try readOnNewConnection { connection in
       var findings: [StoreFinding] = []

@@ -14,7 +14,7 @@ package final class Database: @unchecked Sendable {
   /// The path to which an unusable file was renamed, if `StoreOptions.quarantine` asked for that.
   package let quarantinePath: String?
   package let changes: ChangeFeed
-  /// The keys of what is stored encrypted.
+  /// The keys of encrypted content.
   package let keyring = Keyring()
   /// Distinguishes this handle's changes from those of other handles in the change log.
   let identity = Int64.random(in: 1...Int64.max)
@@ -62,8 +62,8 @@ package final class Database: @unchecked Sendable {
   // MARK: Reading
 
   /// Runs `body` on a consistent snapshot of the store. Inside `write` on the same thread, and inside a
-  /// batch, it sees the uncommitted changes; outside the batch it sees what is committed. A store in memory
-  /// has only one connection: there it waits for the write lock as a write does.
+  /// batch, it sees the uncommitted changes; outside the batch it sees the committed content. A store in
+  /// memory has only one connection: there it waits for the write lock as a write does.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try whileOpen {
       do {
@@ -72,7 +72,7 @@ package final class Database: @unchecked Sendable {
         }
         return try readers.withTransaction(body)
       } catch let error as JSONError {
-        // A caller's JSON is parsed before: this document comes from the file.
+        // JSON of the caller was parsed before: this document comes from the file.
         throw SatchelError(.damaged, "\(path): a document is damaged: \(error)", underlying: error)
       }
     }
@@ -188,8 +188,8 @@ package final class Database: @unchecked Sendable {
 
   var timeout: Int { max(0, Int(options.busyTimeout)) }
 
-  /// Runs `body` as a call that `close` waits for; a call inside `write` on the same thread is counted
-  /// already, also while the store closes.
+  /// Runs `body` as a call that `close` waits for; a call inside `write` on the same thread is already
+  /// counted, also while the store closes.
   func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
     try HostWork.refuseInExcludedCallback(path)
     return try writing.isHeldByCaller ? body() : activeCalls.perform(body)

@@ -6,7 +6,8 @@ package struct DatabaseFileNames {
 
   package init(_ database: String) { self.database = database }
 
-  /// The files of the database that SQLite opens at `path`: it puts its own beside the target of a symbolic link.
+  /// The files of the database that SQLite opens at `path`: it creates its own next to the target of a
+  /// symbolic link.
   init(resolving path: String) { database = DatabaseFile.fullPath(of: path) }
 
   var wal: String { database + "-wal" }
@@ -16,12 +17,12 @@ package struct DatabaseFileNames {
   /// The writes that the database could not accept: see `OutboxFile`.
   var outbox: String { database + ".outbox" }
 
-  /// SQLite's files beside the database.
+  /// SQLite's other files of the database.
   var companions: [String] { [wal, walIndex, journal] }
-  /// The database and SQLite's files beside it.
+  /// The database and SQLite's other files of it.
   var all: [String] { [database] + companions }
 
-  /// Deletes the database and SQLite's files beside it, as far as they exist.
+  /// Deletes the database and SQLite's other files of it, as far as they exist.
   package func remove() { for path in all { unlink(path) } }
 
   func removeCompanions() { for path in companions { unlink(path) } }

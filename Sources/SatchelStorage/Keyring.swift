@@ -1,7 +1,7 @@
 import SatchelCore
 
-/// The encryption keys that the host has set for a store: the current one seals, the earlier ones still open what
-/// they sealed. All subjects of a store have the same.
+/// The encryption keys that the host has set for a store: the current one seals, the earlier ones open the
+/// content that they sealed. All subjects of a store share them.
 package final class Keyring: Sendable {
   package typealias Keys = [[UInt8]: EncryptionKey]
 
@@ -13,10 +13,11 @@ package final class Keyring: Sendable {
     var sealed: [Sealed] = []
   }
 
-  /// What a subject has sealed.
+  /// The sealed content of a subject.
   package struct Sealed: Sendable {
     let subject: String
-    /// Returns the name of something that is sealed with another key than the named one; nil when nothing is.
+    /// Returns the name of content that is sealed with another key than the named one; nil when there is
+    /// none.
     let find: @Sendable (_ name: [UInt8], Connection) throws -> String?
     /// Seals all of it with another key.
     let reseal: @Sendable (EncryptionKey, Keys, Transaction) throws -> Void
@@ -64,18 +65,18 @@ package final class Keyring: Sendable {
     }
   }
 
-  /// Makes the keys of another store known, of which this one is a copy.
+  /// Adopts the keys of the store that this one is a copy of.
   package func copy(_ other: Keyring) {
     let (current, keys, entries) = other.state.withLock { ($0.current, $0.keys, $0.syncEntries) }
     state.withLock { ($0.current, $0.keys, $0.syncEntries) = (current, keys, entries) }
   }
 
-  /// Makes it known what a subject has sealed.
+  /// Registers the sealed content of a subject.
   package func register(_ sealed: Sealed) { state.withLock { $0.sealed.append(sealed) } }
 
   /// Returns the name of something that is sealed with another key; nil when nothing is.
   ///
-  /// - Parameter subject: the subject that is not asked
+  /// - Parameter subject: the subject to leave out
   package func sealed(
     notBy name: [UInt8], except subject: String = "", _ connection: Connection
   ) throws -> String? {

@@ -7,8 +7,8 @@ extension SatchelError {
   init(sqlite code: Int32, on handle: OpaquePointer?, doing operation: String) {
     let text = handle.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
     var reason = text.map { String(cString: $0) } ?? "error \(code)"
-    // SQLite's message is the same for a missing directory and for too many open files; `errno` tells them
-    // apart.
+    // SQLite's message is the same for a missing directory and for too many open files; `errno` distinguishes
+    // them.
     let number = handle.map(sqlite3_system_errno) ?? 0
     let isOfSystem = code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_IOERR
     if isOfSystem, number != 0 { reason += ": \(String(cString: strerror(number)))" }
@@ -17,7 +17,7 @@ extension SatchelError {
 
   private static func code(of sqlite: Int32, _ reason: String) -> Code {
     switch sqlite & 0xFF {
-    // A header that no SQLite has written.
+    // A header that SQLite does not write.
     case SQLITE_ERROR where reason == "unsupported file format": .damaged
     case SQLITE_BUSY, SQLITE_LOCKED: .busy
     // StoreFile has identified the file as a store before: content that SQLite cannot read is damaged.

@@ -53,8 +53,8 @@ struct SchemaCheck {
     throw SatchelError(.damaged, "\(connection.path): the schema is damaged: \(first)")
   }
 
-  /// Returns the versions of a store's subjects, nil when it has no table of them, and what is wrong with that
-  /// table. Only Satchel's own table is read: reading a view in its place may never end.
+  /// Returns the versions of a store's subjects, nil when it has no table of them, and the defect of that
+  /// table. Only a table of Satchel is read: a query of a view with its name might not terminate.
   private static func versions(_ connection: Connection) throws -> ([String: Int64]?, finding: String?) {
     guard let known = SQLReader.definition(SubjectSchema.table.utf8) else { return (nil, nil) }
     var object: (type: String, isSame: Bool)?
@@ -69,7 +69,7 @@ struct SchemaCheck {
     var finding: String?
     try connection.each("SELECT name, version FROM subject") { row in
       // A look-up by name would not find a blob.
-      if row.type(0) != SQLITE_TEXT { finding = "table subject has a name that is not a text" }
+      if row.type(0) != SQLITE_TEXT { finding = "table subject has a name that is not a string" }
       versions[row.text(0)] = try row.integer(1, in: SubjectSchema.versions)
     }
     if let finding { return (nil, finding) }

@@ -1,8 +1,8 @@
 import SatchelCore
 
 /// The stored format of a sensitive value: one byte of format version, 8 bytes of key name, 12 of nonce, the
-/// encrypted bytes, 16 of tag. The tag also authenticates the location, so a value that is moved to another
-/// place of the store cannot be opened.
+/// encrypted bytes, 16 of tag. The tag also authenticates the location, so that a value that is moved to
+/// another location of the store cannot be opened.
 package enum SealedValue {
   package static let format: UInt8 = 1
   private static let headLength = 1 + EncryptionKey.nameLength
@@ -15,7 +15,7 @@ package enum SealedValue {
   /// - Parameters:
   ///   - keys: the keys that are set, by name
   ///   - location: for messages
-  ///   - sealedAt: the location that it was sealed at, if it is another text
+  ///   - sealedAt: the location that it was sealed at, if it differs
   /// - Throws: `.unauthorized` when its key is not set, `.damaged` when it was modified
   package static func open(
     _ sealed: [UInt8], by keys: Keyring.Keys, at location: String, sealedAt: String? = nil
@@ -48,14 +48,14 @@ package enum SealedValue {
 }
 
 extension SatchelError {
-  /// The error for something sensitive whose encryption key is not set.
+  /// The error for sensitive content whose encryption key is not set.
   ///
   /// - Parameter location: begins the message
   package static func keyNotSet(_ location: String) -> SatchelError {
     SatchelError(.unauthorized, "\(location): is sensitive; set the encryption key first")
   }
 
-  /// The error for something sensitive that was sealed with a key that is not set, while another one is.
+  /// The error for sensitive content that was sealed with another key than the one that is set.
   ///
   /// - Parameter location: begins the message
   package static func otherKey(_ location: String) -> SatchelError {

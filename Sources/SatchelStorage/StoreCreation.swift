@@ -4,7 +4,7 @@ import SatchelCore
 /// Creates the file of a new store atomically, also with regard to a power loss.
 ///
 /// The store is created in memory, written to a temporary file, synced and renamed. SQLite alone would write
-/// page 1 in place, and a power loss could leave a page of zeros, which is refused as foreign ever after.
+/// page 1 in place, and a power loss could leave a page of zeros, which would be refused as foreign.
 struct StoreCreation {
   /// The suffix of the temporary file. A killed process leaves it; the next one overwrites it. Not that of
   /// `AtomicFile`: the lock of the directory excludes other creators, but not a backup to the same path.

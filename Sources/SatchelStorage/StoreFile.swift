@@ -84,10 +84,10 @@ enum StoreFile {
     return number(68) == applicationID ? .store : .foreign("a SQLite database that Satchel did not create")
   }
 
-  /// Whether a WAL with content exists beside the file.
+  /// Whether the file has a WAL with content.
   static func hasWAL(_ path: String) -> Bool { hasContent(DatabaseFileNames(resolving: path).wal) }
 
-  /// Whether a WAL or a rollback journal with content exists beside the file.
+  /// Whether the file has a WAL or a rollback journal with content.
   static func hasWALOrJournal(_ path: String) -> Bool {
     hasWAL(path) || hasContent(DatabaseFileNames(resolving: path).journal)
   }
@@ -102,7 +102,7 @@ enum StoreFile {
     return stat(DiskFile.directory(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Renames a file, and SQLite's files beside it, to a free quarantine name.
+  /// Renames a file, and SQLite's other files of it, to a free quarantine name.
   ///
   /// - Returns: the new path
   static func quarantine(_ path: String, time: Int64) throws -> String {
@@ -139,7 +139,7 @@ enum StoreFile {
     return target
   }
 
-  /// Renames SQLite's files beside a database.
+  /// Renames SQLite's other files of a database.
   static func renameCompanions(of path: String, to target: String) throws {
     for (from, to) in zip(DatabaseFileNames(path).companions, DatabaseFileNames(target).companions) {
       try move(from, to: to)
@@ -152,7 +152,7 @@ enum StoreFile {
       .io, "\(path): cannot be renamed for quarantine: \(String(cString: strerror(errno)))")
   }
 
-  /// Undoes `quarantine` as far as possible.
+  /// Reverts `quarantine` as far as possible.
   static func undoQuarantine(_ target: String, to path: String) {
     for (from, to) in zip(DatabaseFileNames(target).all, DatabaseFileNames(path).all)
     where access(from, F_OK) == 0 {

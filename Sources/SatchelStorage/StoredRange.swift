@@ -7,7 +7,7 @@ package enum StoredRange {
   @inline(__always) package static var usual: ClosedRange<Int64> { -(1 << 53)...1 << 53 }
   /// Counters.
   @inline(__always) package static var count: ClosedRange<Int64> { 0...1 << 53 }
-  /// Sizes of strings and blobs in bytes: SQLite has no longer ones.
+  /// Sizes of strings and blobs in bytes: the maximum of SQLite.
   @inline(__always) package static var length: ClosedRange<Int64> { 0...1 << 31 }
   /// Unix milliseconds and durations: see `NonDecreasingClock.latest`.
   @inline(__always) package static var time: ClosedRange<Int64> { 0...1 << 53 }

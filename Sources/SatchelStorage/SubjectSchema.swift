@@ -8,7 +8,7 @@ package struct SubjectSchema: Sendable {
   /// All migrations, oldest first. A released migration never changes.
   package let migrations: [Migration]
 
-  /// Made when a check or a recovery asks for them, which opening a store does not.
+  /// Computed when a check or a recovery reads them; opening a store does not.
   private let makeRules: @Sendable () -> StoredRules
   /// The rules for the values of its tables.
   package var rules: StoredRules { makeRules() }

@@ -23,7 +23,7 @@ package final class Transaction {
   package let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
   private static let numbers = Atomic<UInt64>(0)
   /// The number of the handle's previous transaction, if that one was committed and nothing was written
-  /// since: then values cached in it are still valid. Nil when that is not known.
+  /// since: then values cached in it are still valid. Nil when unknown.
   package let predecessor: UInt64?
   /// Revision and time of the newest entry in the change log.
   private var newest: (revision: Int64, time: Int64)
@@ -104,7 +104,7 @@ package final class Transaction {
     undo = []
   }
 
-  /// Throws when SQLite has rolled back by itself: later statements would run in another transaction.
+  /// Throws when SQLite has rolled back automatically: later statements would run in another transaction.
   private func checkAlive() throws {
     if let failure { throw failure }
     guard connection.isInTransaction else {

@@ -2,7 +2,7 @@ import CSQLite
 import SatchelCore
 import SatchelJSON
 
-/// Checks every value of every table against its type and its rules, each value by itself.
+/// Checks every value of every table against its type and its rules, each value individually.
 struct ValueCheck {
   let connection: Connection
   let rules: StoredRules
@@ -75,7 +75,7 @@ struct ValueCheck {
     }
   }
 
-  /// Returns why a value is invalid; nil for a valid one.
+  /// Returns the reason why a value is invalid; nil for a valid one.
   private func reason(
     _ row: Statement, _ index: Int32, _ column: Column, _ table: String, _ columns: [Column]
   ) -> String? {

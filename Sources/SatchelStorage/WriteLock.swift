@@ -15,7 +15,7 @@ final class WriteLock: @unchecked Sendable {
   /// The innermost batch and the thread that began it, 0 without one: for calls that must not wait.
   private let batchNumber = Atomic<Int64>(0)
   private let batchThread = Atomic<UInt>(0)
-  /// How often the owning thread has acquired the lock, and how often of these for writing.
+  /// The number of times that the owning thread has acquired the lock, and of these for writing.
   private var lockDepth = 0
   private var writeDepth = 0
   private(set) var innermost: BatchTicket?

@@ -1,13 +1,14 @@
 import Satchel
 
-/// Wraps the help to the terminal's width, but for examples: a command that is broken into lines cannot be copied.
+/// Wraps the help to the terminal's width, except for examples: a command that is broken into lines cannot be
+/// copied.
 enum HelpText {
   /// A width at which the argument parser breaks no line.
   static let unlimited = 100_000
   /// The column at which the argument parser begins the descriptions of arguments and options.
   private static let descriptions = 26
 
-  /// Wraps the help of a command; other texts, such as completion scripts, are returned as they are.
+  /// Wraps the help of a command; other output, such as completion scripts, are returned as they are.
   static func wrapped(_ text: String) -> String {
     guard text.hasPrefix("OVERVIEW: ") else { return text }
     let columns = max(columns, 2 * descriptions)
@@ -15,7 +16,7 @@ enum HelpText {
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       if line.hasPrefix("USAGE:") { isOverview = false }
       let isIndented = line.hasPrefix("  ")
-      // What is indented in the overview are examples.
+      // Indented lines of the overview are examples.
       if line.count <= columns || (isOverview && isIndented) { return String(line) }
       let isDescription = line.dropFirst(descriptions - 2).hasPrefix("  ")
       return wrapped(line, to: columns, indent: isOverview ? 0 : isDescription ? descriptions : 2)
@@ -25,7 +26,7 @@ enum HelpText {
   /// Breaks a line between words; the lines after the first are indented.
   private static func wrapped(_ line: Substring, to columns: Int, indent: Int) -> String {
     var lines: [String] = []
-    // What precedes the description of an option stays in the first line.
+    // The part before the description of an option stays in the first line.
     var current = String(line.prefix(indent))
     var isEmpty = true
     for word in line.dropFirst(indent).split(separator: " ") {

@@ -3,7 +3,7 @@ import Satchel
 /// The destination of a command's result: the standard output, or a file that is replaced atomically.
 ///
 /// It does not use the library's `AtomicFile`: paths of arguments need not be UTF-8, and a result that can be
-/// made again need not survive a power loss.
+/// recomputed need not survive a power loss.
 final class Output {
   private var descriptor: CInt
   private let target: FilePath?

@@ -4,11 +4,11 @@ import Satchel
 /// The arguments of a command that opens a store.
 protocol StoreOpening {
   var store: String { get }
-  /// Returns the key of what the store has encrypted; nil when none is given.
+  /// Returns the encryption key of the store; nil when none is given.
   func storeKey() throws -> [UInt8]?
 }
 
-/// The arguments of a command that opens a store, and reads nothing that is encrypted.
+/// The arguments of a command that opens a store, and reads no encrypted content.
 struct StoreArguments: ParsableArguments, StoreOpening {
   @Argument(help: "The store's file.", completion: .file())
   var store: String
@@ -19,7 +19,7 @@ struct StoreArguments: ParsableArguments, StoreOpening {
   func storeKey() throws -> [UInt8]? { nil }
 }
 
-/// The arguments of a command that reads or writes what may be encrypted.
+/// The arguments of a command that may read or write encrypted content.
 struct KeyedStoreArguments: ParsableArguments, StoreOpening {
   @Argument(help: "The store's file.", completion: .file())
   var store: String
@@ -32,7 +32,7 @@ struct KeyedStoreArguments: ParsableArguments, StoreOpening {
   func storeKey() throws -> [UInt8]? { try key.key() }
 }
 
-/// The key of what a store has encrypted: never an argument, which other users of the machine can read.
+/// The encryption key of a store: never an argument, because other users of the machine can read arguments.
 struct StoreKeyArguments: ParsableArguments {
   /// The environment variable with the digits of the key.
   static let variable = "SATCHEL_STORE_KEY"
@@ -120,8 +120,8 @@ struct JSONInput {
 
   /// - Parameters:
   ///   - argument: the JSON, or "-" for the standard input
-  ///   - name: what it is, for messages
-  /// - Throws: `SatchelError` `.invalid` for what is not JSON, with the position; `.io`
+  ///   - name: the name of the argument, for messages
+  /// - Throws: `SatchelError` `.invalid` for invalid JSON, with the position; `.io`
   init(_ argument: String, as name: String) throws {
     let isInput = argument == "-"
     self.name = isInput ? "the standard input" : name
@@ -136,7 +136,7 @@ struct JSONInput {
     } catch {
       throw SatchelError(.invalid, "\(self.name): \(error)")
     }
-    // What surrounds a JSON text is space, tab, LF or CR.
+    // JSON white space is space, tab, LF or CR.
     while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
     self.bytes = Array(bytes.drop { $0 <= 0x20 })
   }

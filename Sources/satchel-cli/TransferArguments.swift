@@ -2,7 +2,7 @@ import ArgumentParser
 import Satchel
 import Synchronization
 
-/// What the commands that transfer objects have in common: their options, progress, interruption and output.
+/// The common options, progress, interruption and output of the commands that transfer objects.
 struct TransferArguments: ParsableArguments {
   @Option(help: ArgumentHelp("The number of objects to transfer in parallel, 1 to 16.", valueName: "n"))
   var parallel = 4
@@ -19,7 +19,7 @@ struct TransferArguments: ParsableArguments {
   /// Runs `body` with progress until it ends or the user interrupts it, and prints its report.
   ///
   /// - Parameters:
-  ///   - interrupted: what to print to a user who interrupted it
+  ///   - interrupted: the message after a user interrupted it
   ///   - text: the report for people
   ///   - body: gets the options, and the progress callback
   func run<Options: TransferOptions, Report: JSONConvertible>(
@@ -49,7 +49,7 @@ struct TransferArguments: ParsableArguments {
     return report
   }
 
-  /// What to print to a user who interrupted a sync.
+  /// The message after a user interrupted a sync.
   static let interruptedSync =
     "interrupted: completed transfers are kept, and the next sync continues from there"
 }

@@ -146,7 +146,7 @@ struct CatalogueModel {
           Set(section.entities.map { [$0.variant, $0.scope] })
         }
         let isSame = old.template == section.template && listed(old) == listed(section)
-        // What arrives again unchanged is no update.
+        // A section that is delivered again unchanged is not an update.
         if isSame, counts.saved == 0, counts.updated == 0 { continue }
         contexts[index].sections[position] = section
       } else {

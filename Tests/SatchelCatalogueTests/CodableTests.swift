@@ -53,7 +53,7 @@ struct CodableTests {
     let section = try #require(try fixture.catalogue.load("s", at: here))
     let text = try #require(
       try fixture.catalogue.loadText("s", at: here, allowExpired: false, inherit: true, nearby: 0))
-    // Foundation's coder does not tell 1.0 from 1.
+    // Foundation's coder does not distinguish 1.0 from 1.
     #expect(try JSONValue(encoding: section).text == String(decoding: text, as: UTF8.self))
     #expect(try JSONValue(parsing: text).decode(as: Section.self) == section)
     #expect("\(section)" == String(decoding: text, as: UTF8.self))
@@ -78,7 +78,7 @@ struct CodableTests {
   }
 
   @Test(
-    "what is no such value is refused, and the place named",
+    "an invalid value is rejected, with its location",
     arguments: [
       (#"[]"#, "", "a section's header must be an object"), (#"{}"#, "", "there is no \"section\""),
       (#"{"section":1}"#, "/section", "not a string"),

@@ -105,7 +105,7 @@ struct LoadTests {
     fixture.clock.advance(-hour)
     try fixture.persist("s", content("paris"), at: paris)
     #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"paris"}}"#)
-    // What arrives again unchanged is no update.
+    // A section that is delivered again unchanged is not an update.
     try fixture.persist("s", content("lyon"), at: lyon)
     #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"paris"}}"#)
     try fixture.persist("s", content("lyons"), at: lyon)

@@ -44,7 +44,7 @@ struct NearbyTests {
     }
   }
 
-  @Test("locate finds the same as a plain scan, by distance, on all of the earth", arguments: 0..<4)
+  @Test("locate finds the same as a full scan, by distance, everywhere on the earth", arguments: 0..<4)
   func scan(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     func position() -> (Double, Double) {
@@ -160,7 +160,7 @@ struct NearbyTests {
     #expect(throws: JSONError.self) { try fixture.catalogue.locate(latitude: 91, longitude: 1) }
   }
 
-  @Test("persisting never resolves: content for a coordinate alone has no other places")
+  @Test("persisting does not resolve place names: content for a coordinate alone has no other places")
   func persisting() throws {
     let fixture = try CatalogueFixture()
     try fixture.persist("s", #"{"x":{"v":1,\#(tag("s:1", "locality"))}}"#, at: town(10, 10, "Town"))

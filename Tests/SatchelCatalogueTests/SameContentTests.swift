@@ -4,7 +4,7 @@ import SatchelTesting
 import Synchronization
 import Testing
 
-@Suite("Content that arrives again")
+@Suite("Content that is delivered again")
 struct SameContentTests {
   /// Returns a section of many entities, some nested, in the order of a seed.
   private func section(seed: UInt64, rating: Int = 1, spelling: Bool = false) -> String {
@@ -42,7 +42,8 @@ struct SameContentTests {
     }
   }
 
-  @Test("in another order and with other encodings writes nothing, and nobody is notified", arguments: 0..<4)
+  @Test(
+    "in another order and with other encodings writes nothing, and notifies no observer", arguments: 0..<4)
   func again(seed: UInt64) throws {
     let fixture = try CatalogueFixture()
     #expect(try persist(fixture, section(seed: 0)).saved == 240)
@@ -69,7 +70,7 @@ struct SameContentTests {
     try fixture.expectSound()
   }
 
-  @Test("observers are notified of what changed, and of nothing else")
+  @Test("observers are notified of the changes only")
   func changed() throws {
     let fixture = try CatalogueFixture()
     _ = try persist(fixture, section(seed: 0))

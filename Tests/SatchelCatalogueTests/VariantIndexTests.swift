@@ -66,7 +66,7 @@ struct VariantIndexTests {
     try expectOneCopyEach(fixture, count: 11 * 500 + 1500)
   }
 
-  @Test("rows of a rolled-back transaction are forgotten, and found when they are inserted later")
+  @Test("rows of a rolled-back transaction are not found until they are inserted later")
   func rollback() throws {
     let fixture = try CatalogueFixture(onDisk: true)
     let other = try fixture.another()

@@ -31,7 +31,7 @@ struct FoundationTypesTests {
     }
   }
 
-  /// What Python stores for the same values.
+  /// The documents that Python stores for the same values.
   private static let stored: JSONValue = [
     "at": "2026-11-23T12:00:00.250000Z", "key": "0f3c9a4e-6f1b-4c50-9a6e-0c54c2b0a2d1", "price": "12.5",
     "page": "https://example.org/a?b=c", "ticket": "AP8=", "tags": ["a", "b", "é"],
@@ -49,7 +49,7 @@ struct FoundationTypesTests {
       paid: Money(cents: 310))
   }
 
-  @Test("a record is stored as in the other languages, and comes back as it was") func roundTrip() throws {
+  @Test("a record is stored as by the other languages, and read back unchanged") func roundTrip() throws {
     let store = try Store(path: ":memory:")
     let visits = try store.records(CollectionDeclaration("visits"))
     let visit = try full()
@@ -75,7 +75,7 @@ struct FoundationTypesTests {
   }
 
   @Test(
-    "what is no such value is refused, with its location",
+    "an invalid value is rejected, with its location",
     arguments: [
       ("at", "yesterday"), ("at", "2026-11-23T12:00:00"), ("at", 7), ("at", "2026-11-23T12:00:00.Z"),
       ("key", "x"),
@@ -89,7 +89,7 @@ struct FoundationTypesTests {
     #expect(error.map { JSONError($0).pointer } == "/" + member)
   }
 
-  @Test("a date without a year, and a decimal that is no number, are not stored") func notStored() {
+  @Test("a date without a year, and a decimal that is not a number, are rejected") func notStored() {
     #expect(throws: EncodingError.self) {
       try JSONValue(encoding: [Date.distantFuture.addingTimeInterval(1e15)])
     }
@@ -113,7 +113,7 @@ struct FoundationTypesTests {
     }
   }
 
-  @Test("what an app shows of an error is its message") func localized() throws {
+  @Test("the localized description of an error is its message") func localized() throws {
     let store = try Store(path: ":memory:")
     let error = #expect(throws: SatchelError.self) {
       try store.catalogue.persist(["content": [:]], at: Location(countryCode: "PT"))

@@ -27,7 +27,7 @@ final class HostileFixture: Sendable {
     _ = try photos.delete(MD5.list(json: [Self.photo(24, 0)["md5"] ?? .null]))
     _ = try Self.courses(store).put("c8", ["name": "Not sent yet", "teacher": "t1"])
     try store.close()
-    // What takes other programs to come about.
+    // Rows that only other programs write.
     let raw = try RawStore(path)
     try raw.run(
       """

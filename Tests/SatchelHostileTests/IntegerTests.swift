@@ -19,7 +19,7 @@ struct IntegerTests {
     return [inside, outside].compactMap { $0.isEmpty ? nil : $0[number % $0.count] }
   }
 
-  @Test("harms nobody; check names what cannot be, and recover mends it")
+  @Test("causes no trap; check reports invalid values, and recover repairs them")
   func everyColumn() throws {
     guard let role = OtherProcess.role("integers") else {
       return try HostileRuns.all("integers", "IntegerTests/everyColumn")
@@ -43,7 +43,7 @@ struct IntegerTests {
     }
   }
 
-  /// What should have been found, and was not.
+  /// The findings that are missing.
   private static func faults(
     of exercise: StoreExercise, _ column: RawStore.Column, _ value: Int64, _ range: ClosedRange<Int64>
   ) -> [String] {

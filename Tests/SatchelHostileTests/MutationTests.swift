@@ -14,7 +14,7 @@ struct MutationTests {
     ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
   }
 
-  @Test("is opened, read, written, checked and recovered without harm")
+  @Test("is opened, read, written, checked and recovered without a trap or a hang")
   func mutations() throws {
     guard let role = OtherProcess.role("mutations") else {
       return try HostileRuns.all("mutations", "MutationTests/mutations")

@@ -4,7 +4,7 @@ import Testing
 
 /// Columns of which every value of the type is sound, since nothing else in the store depends on it.
 private let independent: Set<String> = [
-  // What the app or its backend said.
+  // Values of the app or its backend.
   "photo_change.line", "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
   "record_kept.version", "section.display_title",
@@ -33,7 +33,7 @@ private let independent: Set<String> = [
   "story_library.directory", "story_library.token", "story_purchase.story",
   // Times, and the order of visits.
   "story_progress.read_at", "story_visit.id",
-  // What is kept of a side that lost.
+  // The discarded versions of conflicts.
   "photo_conflict.local", "photo_conflict.remote", "photo_conflict.time",
   "record_conflict.key", "record_conflict.local",
   // Where a block begins: a first hash that is lower finds the same.
@@ -67,14 +67,14 @@ private let absent: Set<String> = [
 
 /// Tables of which a row may be missing without a contradiction.
 private let optional: Set<String> = [
-  // What the app said.
+  // Values of the app.
   "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
-  // What is noted about work that was done, and is done again without it.
+  // Records of completed work, which is repeated without them.
   "change", "photo_conflict", "photo_file", "record_conflict", "record_migration",
   "remote_probe", "state_migration", "state_saved", "story_tag", "story_visit",
 ]
 
-@Suite("check names what contradicts the rest of a store")
+@Suite("check reports contradictions between rows")
 struct NamingTests {
   /// Applies a change to a copy of the sound store.
   ///

@@ -3,10 +3,10 @@ import Satchel
 import SatchelTesting
 import Testing
 
-/// An outbox file whose bytes were changed beside a sound store.
+/// An outbox file whose bytes were changed, of a sound store.
 @Suite("An outbox file that was mutated")
 struct OutboxMutationTests {
-  @Test("is drained or refused without harm, and leaves the store sound")
+  @Test("is drained or rejected without a trap, and leaves the store sound")
   func outboxes() throws {
     guard let role = OtherProcess.role("outbox") else {
       return try HostileRuns.all("outbox", "OutboxMutationTests/outboxes")

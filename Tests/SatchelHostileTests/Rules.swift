@@ -3,6 +3,6 @@
 @testable import SatchelStorage
 
 extension Store {
-  /// What the values of all tables can be.
+  /// The valid values of all tables.
   static var allRules: StoredRules { subjects.reduce(rules) { $0.merging($1.rules) } }
 }

@@ -11,7 +11,7 @@ final class StoreExercise {
   private let note: (String) -> Void
   /// Calls that failed as they must not.
   private(set) var faults: [String] = []
-  /// What was found in the file as it was opened.
+  /// The findings in the file when it was opened.
   private(set) var findings: [StoreFinding] = []
   private(set) var refusal: SatchelError?
   /// Of the recovered store.
@@ -20,7 +20,7 @@ final class StoreExercise {
 
   /// - Parameters:
   ///   - limit: seconds that a call may take, after which the process dies
-  ///   - note: hears what is done next
+  ///   - note: called with the name of the next operation
   init(_ fixture: HostileFixture, _ path: String, limit: UInt32, note: @escaping (String) -> Void) {
     self.fixture = fixture
     self.path = path
@@ -39,7 +39,7 @@ final class StoreExercise {
       if error.code == .internal { faults.append("\(what): internal: \(error.message)") }
       if what.hasPrefix("open") { refusal = error }
     } catch is JSONError {
-      // What a damaged document is to who decodes it himself.
+      // A damaged document that the caller decodes.
       faults.append("\(what): a JSONError")
     } catch {
       faults.append("\(what): \(error)")

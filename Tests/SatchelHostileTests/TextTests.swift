@@ -7,7 +7,7 @@ import Testing
 struct TextTests {
   private static let values = ["CAST(%@ AS BLOB)", "CAST(x'FF' || %@ AS TEXT)", "%@ || char(0) || 'b'"]
 
-  @Test("harms nobody, and no call goes on for ever")
+  @Test("causes no trap and no hang")
   func everyColumn() throws {
     guard let role = OtherProcess.role("texts") else {
       return try HostileRuns.all("texts", "TextTests/everyColumn")

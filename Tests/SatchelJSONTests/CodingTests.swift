@@ -185,7 +185,7 @@ struct CodingTests {
     }
   }
 
-  @Test("with a missing key name the key and the location")
+  @Test("with a missing key report the key and the location")
   func missingKey() throws {
     let json: JSONValue = ["list": [["text": "x"], [:]]]
     struct Item: Decodable { var text: String }

@@ -52,7 +52,7 @@ struct JSONConvertibleTests {
     #expect(try JSONValue(parsing: Array(bytes)) == [sample.json])
   }
 
-  @Test("an error of decoding names the place of the error in the value")
+  @Test("a decoding error names the JSON Pointer of the error")
   func errors() throws {
     let json: JSONValue = ["list": [["name": "a"], ["name": 1]]]
     let error = try #require(throws: DecodingError.self) { try json.decode(as: [String: [Sample]].self) }

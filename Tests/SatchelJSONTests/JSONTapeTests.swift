@@ -49,7 +49,7 @@ struct JSONTapeTests {
   }
 
   @Test(
-    "a text has its escapes resolved, raw bytes keep them",
+    "a string has its escapes resolved, raw bytes keep them",
     arguments: [
       (#""a\u00e9\n\"""#, "aé\n\""), (#""\ud83d\ude00""#, "😀"), (#""\u0000""#, "\u{0}"), (#""""#, ""),
       (#""\/\b\f\r\t\\""#, "/\u{8}\u{C}\r\t\\"), ("-0.0", "-0.0"), ("1E2", "1E2"), ("true", "true"),
@@ -115,7 +115,7 @@ struct JSONTapeTests {
     }
   }
 
-  @Test("a text that is not JSON has no tape", arguments: ["", "[1,]", "{\"a\":1,\"a\":1}", "1 1"])
+  @Test("a string that is not JSON has no tape", arguments: ["", "[1,]", "{\"a\":1,\"a\":1}", "1 1"])
   func refused(text: String) {
     #expect(throws: JSONError.self) { try JSONTapeTests.withTape(text) { $0.root } }
   }

@@ -27,7 +27,7 @@ struct SchemaKeywordTests {
     #expect(try JSONSchema(["minimum": 1]).warnings.isEmpty)
   }
 
-  @Test("that nobody knows are many: 100 of them are named, in bounded time")
+  @Test("that are unknown: at most 100 of them are named, in bounded time")
   func manyUnknown() throws {
     let members = (0..<20_000).map { ("minimun\($0)", JSONValue.int(1)) }
     #expect(try JSONSchema(.object(JSONObject(members))).warnings.count == 100)
@@ -51,7 +51,7 @@ struct SchemaKeywordTests {
     let error = try #require(throws: JSONError.self) { try JSONSchema(schema) }
     #expect(error.pointer == "/properties/p/\(keyword)")
     #expect(error.reason.contains("\"\(keyword)\"") && error.reason.contains("\"\(advice)\""), "\(error)")
-    // A property of that name is none.
+    // A property with that name is not a keyword.
     var named = JSONObject()
     named[keyword] = ["type": "integer"]
     #expect(try JSONSchema(["properties": .object(named)]).warnings.isEmpty)
@@ -97,7 +97,7 @@ struct SchemaKeywordTests {
     #expect(try JSONSchema(["pattern": .string(pattern)]).check(.string(text)).isEmpty == isMatch)
   }
 
-  @Test("an error of anyOf and oneOf names the schema that came nearest, and why")
+  @Test("an error of anyOf and oneOf names the nearest schema, and the reason")
   func nearest() throws {
     let shapes: JSONValue = [
       "oneOf": [

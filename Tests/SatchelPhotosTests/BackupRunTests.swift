@@ -73,7 +73,7 @@ import Testing
     #expect(try run().uploaded == 12 - uploaded)
   }
 
-  @Test("a lost response is no failure, and the bytes are not sent twice")
+  @Test("a lost response is not a failure, and the bytes are not sent twice")
   func lostResponses() throws {
     let lost = Locked<Set<ObjectKey>>([])
     store.after.withLock {
@@ -89,7 +89,7 @@ import Testing
     #expect(store.requests.filter { $0.method == .put }.count == 12)
   }
 
-  @Test("what is under a photo's key and is not its file is replaced; its file is not sent again")
+  @Test("another object under a photo's key is replaced; the photo's file is not sent again")
   func existing() throws {
     let all = try photos.query().photos
     let bytes = try Array(Data(contentsOf: URL(filePath: fixture.path + "/0/0.jpg")))
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("the way back")
+  @Test("downloading a file")
   func restores() throws {
     _ = try run()
     let photo = try #require(try photos.query().photos.first)
@@ -166,7 +166,7 @@ import Testing
     #expect(access(fixture.path + "/bad.jpg", F_OK) != 0 && access(fixture.path + "/bad.jpg.part", F_OK) != 0)
   }
 
-  @Test("asynchronous forms")
+  @Test("the asynchronous functions")
   func asynchronous() async throws {
     let report = try await photos.runBackup(with: store, user: user, options: options)
     #expect(report.uploaded == 12)
@@ -175,7 +175,7 @@ import Testing
   }
 }
 
-@Suite("Objects of the app's own") struct RemoteClientTests {
+@Suite("Objects of the app") struct RemoteClientTests {
   @Test("conditions, listing and deleting")
   func objects() throws {
     let folder = try TemporaryDirectory()
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("a request that fails once is repeated, and one whose response is lost is no failure")
+  @Test("a request that fails once is repeated, and a lost response is not a failure")
   func retries() throws {
     let store = SyncStore()
     let client = RemoteClient(store, retry: SyncFixture.retry)

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "values that make no sense are refused, and nothing is changed",
+    "invalid values are rejected, and nothing is changed",
     arguments: [
       "latitude", "longitude", "orientation", "iso", "aperture", "starred", "camera_make", "unknown",
     ])
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("exposure times: texts as they are, numbers as the same time")
+  @Test("exposure times: strings as they are, numbers as the same time")
   func shutterSpeeds() throws {
     try photos.upsert([photo])
     let given: [(JSONValue, String)] = [
@@ -104,7 +104,7 @@ import Testing
     return [found.isStarred ? "starred" : "unstarred", found.backup.rawValue]
   }
 
-  @Test("a star queues the backup, of a synchronized photo too; a removed star takes it out of the queue")
+  @Test("a star queues the backup, also of a synchronized photo; removing the star removes it from the queue")
   func stars() throws {
     let other = CatalogueFixture.photo(2)
     try photos.download(shard, CatalogueFixture.file([photo]))
@@ -150,7 +150,7 @@ import Testing
     #expect(try state(photo.md5) == ["unstarred", "not_backed_up"])
   }
 
-  @Test("a backup follows its states, and every other step is refused by name")
+  @Test("a backup follows its statuses, and every other transition is rejected by name")
   func steps() throws {
     try photos.upsert([photo])
     let md5 = photo.md5
@@ -233,7 +233,7 @@ import Testing
 
   // MARK: Processes
 
-  @Test("a process of its own claims photos until it is killed")
+  @Test("a separate process claims photos until it is killed")
   func leaseOwner() throws {
     guard let (name, folder) = OtherProcess.role("leaseOwner") else {
       #expect(try photos.claimBackup() == nil)

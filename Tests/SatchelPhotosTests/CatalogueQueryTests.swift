@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "cursors and limits that make no sense are refused",
+    "invalid cursors and limits are rejected",
     arguments: [
       "", "m", "x+00", "m-0000000000000000000000000000000z", "m+00000000000000000000000000000000",
       "m-00000000000000000000000000000000x", "d-000000000000000000000000000000001",

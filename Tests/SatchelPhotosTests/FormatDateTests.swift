@@ -14,7 +14,7 @@ import Testing
     ("0000-01-01T00:00:00Z", -62_167_219_200_000), ("9999-12-31T23:59:59Z", 253_402_300_799_000),
   ]
 
-  @Test("Both ways", arguments: exact) func bothWays(_ text: String, _ time: Int64) {
+  @Test("Parsing and formatting", arguments: exact) func bothWays(_ text: String, _ time: Int64) {
     #expect(ISODate.milliseconds(text) == time)
     #expect(ISODate.string(milliseconds: time) == text)
   }
@@ -30,7 +30,7 @@ import Testing
   func otherForms(_ text: String, _ time: Int64) { #expect(ISODate.milliseconds(text) == time) }
 
   @Test(
-    "No dates",
+    "Strings that are not dates",
     arguments: [
       "", "now", "2024", "2024-01-01", "2024-01-01T00:00:00", "2024-13-01T00:00:00Z", "2024-00-01T00:00:00Z",
       "2024-01-00T00:00:00Z", "2024-01-32T00:00:00Z", "2023-02-29T00:00:00Z", "1900-02-29T00:00:00Z",
@@ -42,7 +42,7 @@ import Testing
     ])
   func noDates(_ text: String) { #expect(ISODate.milliseconds(text) == nil) }
 
-  @Test("Foundation agrees") func foundation() throws {
+  @Test("The results equal Foundation's") func foundation() throws {
     var generator = SeededRandom(seed: 7)
     // From 1600 on: before, Foundation counts by the Julian calendar.
     let lowest: Int64 = -11_676_096_000

@@ -86,7 +86,7 @@ import SatchelPhotos
     #expect(photo.applePhotoID == "id")
   }
 
-  @Test("A long line") func longLine() throws {
+  @Test("A line of megabytes") func longLine() throws {
     let name = String(repeating: "long, ", count: 500_000)
     let outcome = try FormatFixture.open("\(Self.a),\"\(name)\",1,2,3,,,\n\(Self.b),b,1,2,3,,,")
     #expect(outcome.photos.map(\.filename.utf8.count) == [3_000_000, 1])

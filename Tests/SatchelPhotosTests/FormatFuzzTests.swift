@@ -88,7 +88,7 @@ import Testing
     #expect(count <= 50_000)
   }
 
-  @Test("Many wrong lines beside one long row take linear time", .timeLimit(.minutes(20)))
+  @Test("Many invalid lines and one long row take linear time", .timeLimit(.minutes(20)))
   func wrongBesideLong() throws {
     let row = "\(FormatFixture.md5(1)),\(String(repeating: "x", count: 1_000_000)),1,2,3,,,"
     let wrong = (0..<20_000).map { "\(FormatFixture.md5(1)),w\($0)" }

@@ -16,7 +16,7 @@ import Testing
     String(decoding: try manifest.serialized(), as: UTF8.self)
   }
 
-  @Test("A new one, byte for byte") func new() throws {
+  @Test("A new manifest, byte for byte") func new() throws {
     var manifest = Manifest(directoryUUID: "7D4C")
     manifest.lastModified = 1_709_209_815_999
     manifest.photoCount = 3
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "What is no manifest says where",
+    "An invalid manifest is rejected with the location",
     arguments: [
       ("", "manifest.json"), ("[]", "must be an object"), ("{", "line 1"), ("{}", "version"),
       (#"{"version":"6.0"}"#, "directory-uuid"),
@@ -108,7 +108,7 @@ import Testing
     #expect(try Self.parse(Self.text(manifest)).version == "6.0")
   }
 
-  @Test("A huge one is refused") func huge() {
+  @Test("A manifest over the size limit is rejected") func huge() {
     let bytes = [UInt8](repeating: 0x20, count: Manifest.maximumSize + 1)
     #expect(throws: SatchelError.self) { try Manifest(parsing: bytes) }
   }

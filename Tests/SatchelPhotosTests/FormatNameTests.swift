@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "No names of users",
+    "Invalid names of users",
     arguments: [
       "", ".", "..", "...", "a/b", "../a", "a\\b", "a b", "é", "a\0", "a\n", "a%2e", "ａ", "@", "[", "`", "{",
       ":",

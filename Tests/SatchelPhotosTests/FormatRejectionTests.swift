@@ -87,7 +87,8 @@ import Testing
   }
 
   @Test(
-    "Texts that are not UTF-8", arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0xAF]] as [[UInt8]])
+    "Strings that are not UTF-8",
+    arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0xAF]] as [[UInt8]])
   func notUTF8(_ bytes: [UInt8]) throws {
     let name = Array("\(Self.a),".utf8) + bytes + Array(",1,2,3,,,".utf8)
     #expect(try FormatFixture.open(name).faults == [.filename])

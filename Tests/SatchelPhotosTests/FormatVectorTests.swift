@@ -3,7 +3,7 @@ import Testing
 
 @testable import SatchelPhotos
 
-@Suite("The examples of the contract: shards") struct FormatVectorTests {
+@Suite("The examples of the specification: shards") struct FormatVectorTests {
   static let vectors = (try? FormatFixture.read("vectors/csv.json")) ?? .null
   static let exports = vectors["export"]?.arrayValue ?? []
   static let imports = vectors["import"]?.arrayValue ?? []

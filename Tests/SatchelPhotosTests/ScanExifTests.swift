@@ -30,7 +30,7 @@ struct ScanExifTests {
   }
 
   @Test(
-    "Dates as cameras write them",
+    "The dates of cameras",
     arguments: [
       ("2021:07:14 18:30:05", 1_626_287_405), ("2021-07-14 18:30:05", 1_626_287_405),
       ("2021:07:14T18:30:05Z", 1_626_287_405), ("2021:07:14 18:30:05.99", 1_626_287_405),
@@ -76,7 +76,7 @@ struct ScanExifTests {
   }
 
   @Test(
-    "Numbers that cannot be are none",
+    "Impossible numbers are ignored",
     arguments: [
       (0x829D, .rational([(28, 0)])), (0x829D, .rational([(0, 0)])), (0x829D, .rational([(0, 1)])),
       (0x829D, .text("2.8\0")), (0x829D, .rational([])), (0x829A, .rational([(.max, 1)])),
@@ -93,7 +93,7 @@ struct ScanExifTests {
   }
 
   @Test(
-    "Exposure times as cameras show them",
+    "Exposure times in the notation of cameras",
     arguments: [
       ((1, 200), "1/200"), ((10, 2000), "1/200"), ((16_666, 1_000_000), "1/60"), ((1, 4), "1/4"),
       ((3, 10), "0.3"), ((10, 25), "0.4"), ((5, 2), "2.5"), ((30, 1), "30"), ((1, 32_000), "1/32000"),

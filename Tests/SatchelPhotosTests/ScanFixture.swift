@@ -49,7 +49,7 @@ final class ScanFixture: Sendable {
 
   func remove(_ name: String) { unlink(path + "/" + name) }
 
-  /// What a walk finds.
+  /// Returns the result of a walk.
   func walk() throws -> PhotoFindings {
     var walk = PhotoWalk(try PhotoRoot(path))
     #expect(walk.run { _ in true })

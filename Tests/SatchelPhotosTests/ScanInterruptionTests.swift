@@ -33,7 +33,7 @@ struct ScanInterruptionTests {
     }
   }
 
-  @Test("A scan after a cancelled one continues there", arguments: [0, 1, 3])
+  @Test("A scan after a cancelled one continues from there", arguments: [0, 1, 3])
   func cancel(after parts: Int) throws {
     let fixture = try make(2000)
     let photos = try fixture.catalogue()

@@ -23,7 +23,7 @@ struct ScanPictureTests {
     #expect(other.width == nil && other.remark == nil)
   }
 
-  @Test("A truncated image is reported, and what precedes the cut is used")
+  @Test("A truncated image is reported, and the bytes before the truncation are used")
   func cut() throws {
     let whole = try ScanFixture.jpeg(ScanExif.usual().segment)
     for length in 1..<whole.count {
@@ -171,7 +171,7 @@ struct ScanPictureTests {
     }
   }
 
-  @Test("EXIF and sizes behind the first bytes of a file are read where they are")
+  @Test("EXIF and sizes after the first bytes of a file are read at their offsets")
   func far() throws {
     let fixture = try ScanFixture()
     // A main directory at the end of 3 MB, as programs write it that write the pixels first.

@@ -148,7 +148,7 @@ struct ScanWalkTests {
     }
   }
 
-  @Test("What replaces a file after the walk is not followed, and not read")
+  @Test("A link or a pipe that replaces a file after the walk is not opened")
   func replaced() throws {
     let fixture = try ScanFixture()
     for name in ["a.jpg", "b.jpg", "c/d.jpg", "e.jpg"] { try fixture.put(name, [1]) }

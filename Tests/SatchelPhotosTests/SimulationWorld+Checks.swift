@@ -96,7 +96,7 @@ extension SimulationWorld {
         throw SimulationViolation(description: "the manifest announces a shard \(shard) that was never there")
       }
       if let old, let current = versions.last, current.checksum == before, current.time < old.time {
-        throw SimulationViolation(description: "the manifest takes back what it said of shard \(shard)")
+        throw SimulationViolation(description: "the manifest reverts its entry of shard \(shard)")
       }
     }
   }
@@ -200,7 +200,7 @@ extension SimulationWorld {
     for shard in SimulationPhoto.shards {
       let object = remote.current(try key(shard))
       guard manifest.checksum(of: shard) == object?.checksum ?? Shard.emptyChecksum else {
-        throw SimulationViolation(description: "in the end the manifest does not tell what shard \(shard) is")
+        throw SimulationViolation(description: "in the end the manifest does not match shard \(shard)")
       }
       // An emptied object may equal a pending upload.
       guard object?.isDamaged != true || object?.checksum == Shard.emptyChecksum else {

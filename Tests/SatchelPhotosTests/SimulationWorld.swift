@@ -48,7 +48,8 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     chance = SeededRandom(seed: seed ^ 0xDA3A_6ED0)
     listsETags = script != nil || seed % 5 != 1
     // Without etags in listings damage is found only when a shard is changed, or verified.
-    // In schedule 1014 damage leaves exactly the bytes that a device writes next, which these checks cannot tell apart.
+    // In schedule 1014 damage leaves exactly the bytes that a device writes next, which these checks cannot
+    // distinguish.
     isDamaging = seed % 3 == 0 && seed < 1000 && listsETags
     user = try UserID("simulated")
     manifestKey = try ObjectKey(user.manifestKey)

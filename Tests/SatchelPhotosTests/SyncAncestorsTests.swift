@@ -17,8 +17,7 @@ struct SyncAncestorsTests {
     return Array(all.dropFirst())
   }
 
-  @Test("a version is an ancestor of all that is built on it, and of nothing else") func versionAncestorAll()
-  {
+  @Test("a version is an ancestor of exactly the versions that are built on it") func versionAncestorAll() {
     let all = chains([0, 1, 2, 3])
     for (number, ancestors) in all.enumerated() {
       for (other, earlier) in all.enumerated() { #expect(ancestors.contains(earlier) == (other <= number)) }
@@ -31,7 +30,7 @@ struct SyncAncestorsTests {
       !all[3].contains(all[1].followed(by: Self.contents[2], before: Self.contents[1], writer: "other")))
   }
 
-  @Test("a content that recurs is another version") func contentRecursAnother() {
+  @Test("content that recurs is a new version") func contentRecursAnother() {
     let all = chains([0, 1, 0, 1])
     #expect(all[3].contains(all[1]))
     #expect(!all[1].contains(all[3]) && !all[2].contains(all[3]))

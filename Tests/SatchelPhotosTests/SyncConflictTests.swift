@@ -14,7 +14,7 @@ struct SyncConflictTests {
     return (one, other)
   }
 
-  @Test("the remote wins, and the changes that lost are in the log and can be reapplied")
+  @Test("the remote wins, and the overridden changes are in the conflict log and can be reapplied")
   func remoteWinsChanges() throws {
     let fixture = try SyncFixture()
     let (one, other) = try diverged(fixture)
@@ -52,7 +52,9 @@ struct SyncConflictTests {
     #expect(try SyncFixture.content(one) == fixture.content())
   }
 
-  @Test("a shard that others filled and emptied again is not a conflict") func shardOthersFilled() throws {
+  @Test("a shard that other devices filled and emptied again is not a conflict") func shardOthersFilled()
+    throws
+  {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(5, 1, "brief.jpg")])
@@ -77,7 +79,7 @@ struct SyncConflictTests {
     #expect(try other.conflicts().isEmpty && other.modifiedShards().isEmpty)
   }
 
-  @Test("another device that is faster at the last moment is noticed", arguments: SyncFixture.policies)
+  @Test("a write of another device just before the upload is detected", arguments: SyncFixture.policies)
   func anotherDeviceFaster(_ onConflict: ConflictPolicy) throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()

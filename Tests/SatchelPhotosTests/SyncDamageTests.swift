@@ -163,7 +163,7 @@ struct SyncDamageTests {
     #expect(try device.conflicts().map(\.local?.filename) == (isNew ? [] : ["a.jpg"]))
   }
 
-  @Test("photos that another program's unfinished write lacks are counted and kept")
+  @Test("photos that are missing in another program's unfinished write are counted and kept")
   func photosAnotherPrograms() throws {
     let lines = (fixture.store.bodies[fixture.shardKey(2)] ?? []).split(separator: UInt8(ascii: "\n"))
     let without = Array(lines.enumerated().filter { $0.offset != 2 }.map(\.element).joined(separator: [10]))
@@ -184,7 +184,7 @@ struct SyncDamageTests {
     #expect(try other.conflicts().isEmpty)
   }
 
-  @Test("an earlier version that returns is damage") func earlierVersionReturns() throws {
+  @Test("a reverted earlier version is damage") func earlierVersionReturns() throws {
     let key = try ObjectKey(fixture.shardKey(2))
     let old = try fixture.store.get(key)
     try one.delete([try SyncFixture.md5(2, 1)])

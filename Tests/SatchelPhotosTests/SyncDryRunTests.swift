@@ -38,7 +38,9 @@ struct SyncDryRunTests {
     return real
   }
 
-  @Test("it predicts the first sync, one without changes, and a mixed one", arguments: SyncFixture.policies)
+  @Test(
+    "it predicts the first sync, one without changes, and one in both directions",
+    arguments: SyncFixture.policies)
   func predictsFirstSync(_ onConflict: ConflictPolicy) throws {
     let fixture = try SyncFixture()
     let (one, other) = (try fixture.device(), try fixture.device())

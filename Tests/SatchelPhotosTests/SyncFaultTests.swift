@@ -52,7 +52,7 @@ struct SyncFaultTests {
   }
 
   /// An upload arrived but its response did not, the photo is deleted, and then the store denies the object.
-  @Test("a store that denies an object does not restore what was deleted", arguments: 1...4)
+  @Test("an object store that hides an object does not restore deleted photos", arguments: 1...4)
   func storeDeniesObject(_ denials: Int) throws {
     let fixture = try SyncFixture()
     let device = try fixture.device()
@@ -165,7 +165,7 @@ struct SyncFaultTests {
     #expect(try fixture.sync(third).requests == 1)
   }
 
-  @Test("a broken manifest is not built on") func brokenManifestNot() throws {
+  @Test("a damaged manifest is not updated") func brokenManifestNot() throws {
     let fixture = try SyncFixture()
     let (one, _) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 9)])
@@ -180,7 +180,8 @@ struct SyncFaultTests {
     #expect(try one.modifiedShards().map(\.number) == [2])
   }
 
-  @Test("devices converge over a connection that loses and delays") func devicesConvergeOver() throws {
+  @Test("devices converge over a connection that loses and delays requests") func devicesConvergeOver() throws
+  {
     for seed: UInt64 in 0..<20 {
       let fixture = try SyncFixture()
       let (one, other) = try fixture.syncedDevices(on: 0..<16)

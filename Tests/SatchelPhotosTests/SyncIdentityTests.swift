@@ -115,7 +115,8 @@ struct SyncIdentityTests {
     #expect(try one.syncState().remoteUUID == other.syncState().remoteUUID)
   }
 
-  @Test("a store that ignores conditions is refused, unless that is accepted") func storeIgnoresConditions()
+  @Test("a store without conditional writes is refused, unless that is accepted")
+  func storeIgnoresConditions()
     throws
   {
     let fixture = try SyncFixture()

@@ -24,7 +24,7 @@ struct SyncProbeTests {
     return try device.photos.sync(with: remote, user: UserID("anna")).requests
   }
 
-  @Test("a second process needs no request for it, for 30 days") func secondProcessNeeds() throws {
+  @Test("a second process sends no probe for 30 days") func secondProcessNeeds() throws {
     let first = try requests(1)
     let second = try requests(2)
     #expect(try requests(3) == second)

@@ -9,7 +9,7 @@ import Testing
 
 /// Two devices and a remote without faults.
 struct SyncTests {
-  @Test("photos of one device reach the other") func photosOneDevice() throws {
+  @Test("photos of one device are synchronized to the other") func photosOneDevice() throws {
     let fixture = try SyncFixture()
     let (one, other) = (try fixture.device(), try fixture.device())
     try one.upsert((0..<16).flatMap { shard in try (0..<3).map { try SyncFixture.photo(shard, $0) } })

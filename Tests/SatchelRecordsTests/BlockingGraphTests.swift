@@ -3,9 +3,9 @@ import Testing
 
 @testable import SatchelRecords
 
-@Suite("Items that keep each other from being applied")
+@Suite("Items that block each other")
 struct BlockingGraphTests {
-  @Test("are left in groups, and go with what they cannot be applied without") func groups() {
+  @Test("remain in groups, and are removed with their dependencies") func groups() {
     var graph = BlockingGraph(count: 7)
     // A circle, a chain with an end that is removed, and one that is alone.
     for (item, blocker) in [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (4, 5), (4, 4)] {
@@ -20,7 +20,7 @@ struct BlockingGraphTests {
     #expect(graph.groups == [[6]])
   }
 
-  @Test("are left exactly where all that block them are", arguments: 0..<200 as Range<UInt64>)
+  @Test("remain exactly when all of their dependencies do", arguments: 0..<200 as Range<UInt64>)
   func closure(_ seed: UInt64) {
     var chance = SeededRandom(seed: seed)
     let count = Int.random(in: 1...12, using: &chance)

@@ -34,7 +34,7 @@ struct ChangeSubjectTests {
     return own
   }
 
-  @Test("records of a collection named state, and state, are told apart", .timeLimit(.minutes(20)))
+  @Test("records of a collection named state are distinguished from state", .timeLimit(.minutes(20)))
   func collectionNamedState() async throws {
     let records = try store.records("state")
     let changes = try await changes(2) {
@@ -51,7 +51,7 @@ struct ChangeSubjectTests {
     #expect(state.records.isEmpty && !state.concerns(collection: "state"))
   }
 
-  @Test("a value named as a list, and the list, are told apart", .timeLimit(.minutes(20)))
+  @Test("a value and a list with the same name are distinguished", .timeLimit(.minutes(20)))
   func stateKeys() async throws {
     let changes = try await changes(1) {
       try store.state.set("list/a", 1)
@@ -88,7 +88,8 @@ struct ChangeSubjectTests {
   }
 
   @Test(
-    "sections and entities of the catalogue are told apart, whatever their names", .timeLimit(.minutes(20)))
+    "sections and entities of the catalogue are distinguished, whatever their names", .timeLimit(.minutes(20))
+  )
   func catalogue() async throws {
     let place = try Location(countryCode: "fr")
     let changes = try await changes(2) {

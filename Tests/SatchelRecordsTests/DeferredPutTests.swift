@@ -13,7 +13,7 @@ struct DeferredPutTests {
     try shelf.another().collection("notes").ids()
   }
 
-  @Test("are not written at once, but with the tenth, in order, in one transaction")
+  @Test("are written with the tenth, in order, in one transaction")
   func tenth() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")
@@ -67,7 +67,7 @@ struct DeferredPutTests {
     #expect(message(.closed) { try notes.putDeferred("c", [:]) }.contains("closed"))
   }
 
-  @Test("that are invalid are refused at once, in a batch they are ordinary puts")
+  @Test("that are invalid are rejected immediately; in a batch they are ordinary puts")
   func refused() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection(
@@ -86,7 +86,7 @@ struct DeferredPutTests {
     #expect(try notes.count() == 0)
   }
 
-  @Test("that violate something later are kept among the rejected entries, and the others are written")
+  @Test("that violate a constraint later are kept among the rejected entries, and the others are written")
   func rejected() throws {
     let shelf = try RecordShelf(onDisk: true)
     let users = try shelf.collection(

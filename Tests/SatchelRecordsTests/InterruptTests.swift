@@ -68,13 +68,13 @@ struct InterruptTests {
       #expect(try code(Interrupt(), read) == nil, "\(name)")
       #expect(try code(Interrupt(timeout: .milliseconds(1)), read) == .timedOut, "\(name)")
     }
-    // What is short has no limit, and no write has one.
+    // Short reads and writes have no limit.
     let theirs = try limited.records("notes")
     #expect(try theirs.get("7") != nil)
     #expect(try theirs.clear() == Self.count)
   }
 
-  @Test("one whose check says so; the check cannot use the store")
+  @Test("one whose check returns true; the check cannot use the store")
   func checked() throws {
     let answers = Mutex<[SatchelError.Code?]>([])
     let interrupt = Interrupt { [store] in
@@ -106,7 +106,7 @@ struct InterruptTests {
     #expect(try store.check().isEmpty)
   }
 
-  @Test("an interrupt counts for its block, and inner ones for theirs")
+  @Test("an interrupt applies to its block, and an inner one to the inner block")
   func nested() throws {
     let (outer, inner) = (Interrupt(), Interrupt())
     inner.cancel()

@@ -22,7 +22,7 @@ struct LiveQueryTests {
     tasks = try store.records(CollectionDeclaration("tasks"))
   }
 
-  @Test("a stream begins with the present result, and follows commits", .timeLimit(.minutes(20)))
+  @Test("a stream begins with the current result, and follows commits", .timeLimit(.minutes(20)))
   func stream() async throws {
     try tasks.put("a", Task(title: "Alpha"))
     var results = try tasks.watch(open, as: Task.self).makeAsyncIterator()
@@ -33,7 +33,7 @@ struct LiveQueryTests {
     #expect(try await results.next()?.map(\.title) == ["Beta"])
   }
 
-  @Test("commits of another handle are followed", .timeLimit(.minutes(20)))
+  @Test("commits of another handle are reported", .timeLimit(.minutes(20)))
   func otherHandle() async throws {
     var results = try tasks.watch(open).makeAsyncIterator()
     #expect(try await results.next()?.isEmpty == true)
@@ -56,7 +56,7 @@ struct LiveQueryTests {
     #expect(try await results.next()?.map(\.id) == ["a"])
   }
 
-  @Test("of commits in quick succession few are reported, and the last one always", .timeLimit(.minutes(20)))
+  @Test("of commits in quick succession the last one is always reported", .timeLimit(.minutes(20)))
   func manyCommits() async throws {
     let counts = Mutex<[Int]>([])
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
@@ -86,11 +86,11 @@ struct LiveQueryTests {
     #expect(try await results.next()?.count == 50)
   }
 
-  @Test("an invalid query is refused at once") func invalidQuery() {
+  @Test("an invalid query is rejected immediately") func invalidQuery() {
     #expect(throws: SatchelError.self) { try tasks.watch(RecordQuery(order: [.init("a..b[")])) { _ in } }
   }
 
-  @Test("an error is reported, and the query goes on when it can be run again", .timeLimit(.minutes(20)))
+  @Test("an error is reported, and the query continues when it can be run again", .timeLimit(.minutes(20)))
   func errors() async throws {
     try tasks.put("a", ["title": 7])
     var results = try tasks.watch(as: Task.self).makeAsyncIterator()
@@ -106,7 +106,7 @@ struct LiveQueryTests {
     live.cancel()
   }
 
-  @Test("nothing is called after the store was closed, and streams end", .timeLimit(.minutes(20)))
+  @Test("no handler is called after the store was closed, and streams end", .timeLimit(.minutes(20)))
   func closing() async throws {
     let calls = Mutex(0)
     let live = try tasks.watch { _ in calls.withLock { $0 += 1 } }
@@ -138,7 +138,7 @@ struct LiveQueryTests {
     }
   }
 
-  @Test("a model follows the store, and tells those who observe it", .timeLimit(.minutes(20)))
+  @Test("an observable model follows the store, and notifies its observers", .timeLimit(.minutes(20)))
   @MainActor func model() async throws {
     try tasks.put("a", Task(title: "Alpha"))
     let model = try LiveRecords(tasks, open, as: Task.self)
@@ -155,7 +155,7 @@ struct LiveQueryTests {
     #expect(model.records.map(\.title) == ["Alpha", "Beta"] && model.error == nil)
   }
 
-  @Test("a released query lets the store close itself") func released() throws {
+  @Test("a released query does not keep the store open") func released() throws {
     weak var released: RecordCollection?
     do {
       let other = try Store(path: directory.path + "/other.satchel")

@@ -58,7 +58,8 @@ private struct MigrationWorld {
 @Suite("Migrations of random records")
 struct MigrationPropertyTests {
   @Test(
-    "and back give the document again, or refuse and change nothing", arguments: 1...8 as ClosedRange<UInt64>)
+    "forwards and back restore the document, or fail and change nothing",
+    arguments: 1...8 as ClosedRange<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var world = MigrationWorld(state: seed)
     var (changed, refused) = (0, 0)

@@ -36,7 +36,7 @@ struct MirrorAttachTests {
   }
 
   @Test(
-    "a file is overwritten only when it has nothing that the store lacks, or the store wrote it; imported only when the store has nothing that it lacks"
+    "a file is overwritten only when the store has its records or wrote it, and imported only when it has the records of the store"
   )
   func decisions() throws {
     let (a, b, other) = (Self.record("a", "{}"), Self.record("b", "{}"), Self.record("a", #"{"n":1}"#))
@@ -57,7 +57,8 @@ struct MirrorAttachTests {
   }
 
   @Test(
-    "with the file first, a file whose commit was never made is taken as it is, unless others wrote since")
+    "with the file first, a file whose commit was never made is imported, unless another program has written since"
+  )
   func interruptedCommit() throws {
     for (isAlone, format) in [
       (true, MirrorFormat.checksummed), (false, .checksummed), (true, .plain()), (false, .plain()),

@@ -84,7 +84,7 @@ struct MirrorDiskTests {
     #expect(other.code == .invalid)
   }
 
-  @Test("that many threads write are always complete")
+  @Test("that several threads write are always complete")
   func manyWriters() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"

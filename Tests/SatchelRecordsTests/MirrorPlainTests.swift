@@ -58,7 +58,7 @@ struct MirrorPlainTests {
 
         """)
     #expect(try desk.courses.verifyMirror().isEmpty)
-    // Documents that were put without their ids are given back without them.
+    // Documents that were put without their ids are returned without them.
     try desk.courses.put("a", ["n": 2])
     try desk.courses.delete("empty")
     #expect(try desk.courses.verifyMirror().isEmpty)
@@ -70,7 +70,7 @@ struct MirrorPlainTests {
   }
 
   @Test(
-    "of another program are adopted without being told, and keep their form",
+    "of another program are adopted without an option, and keep their layout",
     arguments: [
       ("[]", "[\n\n]\n", "[\n{\"id\":\"new\",\"n\":9}\n]\n"),
       ("{}", "{\n\n}\n", "{\n\"new\":{\"n\":9}\n}\n"),
@@ -100,7 +100,7 @@ struct MirrorPlainTests {
     try desk.courses.put("new", ["n": 9])
     #expect(try desk.courses.verifyMirror().isEmpty)
     #expect(try desk.text == continued)
-    // Without having been told the member again.
+    // Without naming the member again.
     let again = try desk.shelf.another().collection("courses")
     try again.mirror(desk.path)
     #expect(try desk.text == continued)
@@ -108,7 +108,7 @@ struct MirrorPlainTests {
   }
 
   @Test(
-    "that cannot be understood are refused with place and cause, and not changed",
+    "that cannot be parsed are rejected with location and cause, and not changed",
     arguments: [
       ("", "line 1, column 1"), ("7", "neither an array of objects nor an object"),
       ("[1]", "at /0: not an object"), (#"{"a":{},"b":[]}"#, "at /b: not an object"),

@@ -32,7 +32,7 @@ struct MirrorWorkerTests {
     #expect(try courses.verifyMirror().isEmpty)
   }
 
-  @Test("are written by the store's thread soon, also what another handle commits")
+  @Test("are written by the store's thread, also after commits of another handle")
   func soon() throws {
     let shelf = try RecordShelf(onDisk: true)
     let path = try #require(shelf.directory).path + "/courses.json"
@@ -69,7 +69,7 @@ struct MirrorWorkerTests {
     #expect(try json() == ["a": [:], "unseen": [:], "b": [:]])
   }
 
-  @Test("of a handle that ends in a batch have only what was committed")
+  @Test("of a handle that ends in a batch contain committed records only")
   func endsInBatch() throws {
     let shelf = try RecordShelf(onDisk: true)
     let path = try #require(shelf.directory).path + "/courses.json"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The location of the outbox file")
 struct OutboxPlaceTests {
-  @Test("is beside the store, also for a store opened through a symbolic link elsewhere")
+  @Test("is next to the store, also for a store opened through a symbolic link elsewhere")
   func link() throws {
     let folder = try TemporaryDirectory()
     let inside = folder.url.appending(path: "inside")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelRecords
 
-@Suite("Deciding about a record that the remote has changed")
+@Suite("Decisions about records that the remote has changed")
 struct RecordDecisionTests {
   /// A side, as it differs from the last synced version.
   enum Side { case absent, edited, deleted }
@@ -36,7 +36,7 @@ struct RecordDecisionTests {
       remote: remote == .edited ? Self.version(Self.theirs, 3) : Self.version(nil, 3), policy: policy)
   }
 
-  @Test("where only the remote has changed, every policy does the same", arguments: ConflictPolicy.allCases)
+  @Test("a remote change alone is applied by every policy", arguments: ConflictPolicy.allCases)
   func oneSide(_ policy: ConflictPolicy) throws {
     for hasBase in [true, false] {
       #expect(try decide(.absent, .edited, hasBase: hasBase, policy) == .apply(isLost: false))
@@ -50,7 +50,7 @@ struct RecordDecisionTests {
   }
 
   /// The remote edits and deletions are newer.
-  @Test("where both sides have changed, the policy decides", arguments: [true, false])
+  @Test("changes on both sides are decided by the policy", arguments: [true, false])
   func bothSides(_ hasBase: Bool) throws {
     let lost = RecordDecision.apply(isLost: true)
     let merged = RecordDecision.merge(Self.content(#"{"a":2,"b":2}"#, 3), lost: nil)
@@ -74,7 +74,7 @@ struct RecordDecisionTests {
     }
   }
 
-  @Test("an edit that was undone is no edit", arguments: ConflictPolicy.allCases)
+  @Test("an edit that was reverted is not a change", arguments: ConflictPolicy.allCases)
   func undone(_ policy: ConflictPolicy) throws {
     let (base, undone) = (Self.version(Self.base, 1), Self.version(Self.base, 9))
     let other = Self.version(Self.theirs, 2)
@@ -85,7 +85,7 @@ struct RecordDecisionTests {
     #expect(try decide(other, undone) == .keep(isLost: false))
   }
 
-  @Test("of a merge the side loses that is older, if both have changed the same member")
+  @Test("a merge keeps the newer side's value of a member that both have changed")
   func overridden() throws {
     func lost(_ mine: String, _ theirs: String, isOlder: Bool) throws -> ConflictSide? {
       let decision = try RecordDecision.decide(
@@ -106,7 +106,7 @@ struct RecordDecisionTests {
     #expect(try lost(Self.ours, #"{"a":2,"b":2}"#, isOlder: false) == nil)
   }
 
-  @Test("two spellings of one value are no conflict", arguments: ConflictPolicy.allCases)
+  @Test("two encodings of one value are not a conflict", arguments: ConflictPolicy.allCases)
   func spelling(_ policy: ConflictPolicy) throws {
     let decision = try RecordDecision.decide(
       local: Self.version(#"{"a":2,"b":1}"#, 2), isChanged: true, base: Self.version(Self.base, 1),
@@ -114,7 +114,7 @@ struct RecordDecisionTests {
     #expect(decision == .apply(isLost: false))
   }
 
-  @Test("all devices decide alike, whichever comes first", arguments: [ConflictPolicy.newestWins, .merge])
+  @Test("all devices decide alike, in any order", arguments: [ConflictPolicy.newestWins, .merge])
   func order(_ policy: ConflictPolicy) throws {
     let documents: [String?] = [nil, Self.base, Self.ours, Self.theirs, #"{"a":3}"#, #"{"a":{"x":1},"b":1}"#]
     func outcome(_ mine: RecordVersion, _ theirs: RecordVersion, _ base: RecordVersion?) throws -> JSONObject?

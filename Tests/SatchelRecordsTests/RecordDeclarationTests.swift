@@ -16,7 +16,7 @@ struct RecordDeclarationTests {
     try first.put("c3", ["n": 1])
     #expect(
       message(.constraint) { try first.put("c4", ["code": "A"]) }
-        == "courses/c4: /code: the value is unique, and courses/c1 has it")
+        == "courses/c4: /code: the value must be unique, and courses/c1 has the same")
     #expect(throws: SatchelError.self) { try first.put("c4", ["code": [1]]) }
     #expect(
       message(.constraint) { _ = try shelf.collection("courses", indexes: [RecordIndex("n", unique: true)]) }
@@ -63,7 +63,7 @@ struct RecordDeclarationTests {
       message(.constraint) {
         _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
       }
-      .hasSuffix("c2 and c3 have one value"))
+      .hasSuffix("c2 and c3 have the same value"))
   }
 
   @Test(
@@ -148,7 +148,7 @@ struct RecordDeclarationTests {
     #expect(throws: SatchelError.self) { try courses.put("c3", [1, 2]) }
   }
 
-  @Test("a record that was read as a value has its metadata, and is written only if nobody changed it since")
+  @Test("a record that was read as a value has its metadata, and is written only if it is unchanged since")
   func typed() throws {
     struct Course: Codable, Equatable, Sendable { var id: Int; var title: String }
     let courses = try RecordShelf().collection("courses")

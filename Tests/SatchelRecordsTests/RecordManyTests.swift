@@ -23,7 +23,7 @@ struct RecordManyTests {
     try documents.serialized().withUnsafeBytes { try users.putValid($0) }
   }
 
-  @Test("reports each of the others with its position, id, code and place")
+  @Test("reports each of the others with its position, id, code and JSON Pointer")
   func reports() throws {
     let report = try put([
       ["id": "a", "document": ["mail": "a@x", "team": "t"]], ["id": "b", "document": ["age": "old"]],
@@ -66,7 +66,7 @@ struct RecordManyTests {
     try shelf.expectSound()
   }
 
-  @Test("a long chain of references takes linear time, and text that is no list is refused")
+  @Test("a long chain of references takes linear time, and text that is not a list is rejected")
   func longChain() throws {
     let chain = (0..<20_000).map { number -> (String, JSONValue) in
       ("c\(number)", number == 0 ? ["team": "none"] : ["boss": .string("c\(number - 1)")])

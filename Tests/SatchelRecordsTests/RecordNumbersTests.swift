@@ -94,7 +94,7 @@ struct RecordNumbersTests {
     try shelf.expectSound()
   }
 
-  @Test("records of a transaction that fails at its end are not remembered")
+  @Test("records of a transaction that fails at its commit are not cached")
   func failedCommit() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")

@@ -111,7 +111,7 @@ struct RecordRelationTests {
     try shelf.expectSound()
   }
 
-  @Test("restrict throws before anything is changed")
+  @Test("restrict throws before the store is changed")
   func restrictWins() throws {
     let cascading = try courses(.cascade)
     let notes = try shelf.collection("notes", relations: ["course": RecordRelation("courses")])

@@ -60,7 +60,7 @@ struct RecordRepairTests {
   }
 
   @Test(
-    "whatever rows are lost, the documents that are left are found, counted and indexed", arguments: 1...24)
+    "after any loss of rows, the remaining documents are found, counted and indexed", arguments: 1...24)
   func random(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let shelf = try RecordShelf(onDisk: true)

@@ -142,7 +142,7 @@ struct RecordWriteTests {
     #expect(heard.withLock { $0 } == [["courses/c1"], ["courses/c2", "courses/c1"], ["courses"]])
   }
 
-  @Test("a write that the store cannot take is spooled, reported, and drained in order by the next write")
+  @Test("a write that the store cannot accept is spooled, reported, and drained in order by the next write")
   func spooled() throws {
     let shelf = try RecordShelf(onDisk: true)
     try shelf.collection("courses").put("c0", ["n": 0])

@@ -46,7 +46,7 @@ struct SpoolOrderTests {
     #expect(try store.check().isEmpty)
   }
 
-  @Test("beside a quarantined store when the collection is declared in the new one")
+  @Test("next to a quarantined store, when the collection is declared in the new one")
   func quarantine() throws {
     try spooling().close()
     try Data("no store at all".utf8).write(to: URL(filePath: path))

@@ -35,7 +35,7 @@ struct TypedRecordTests {
     return try #require(try courses.get("c1")).document
   }
 
-  @Test("keep what their type does not have, and what was not changed as it was")
+  @Test("keep members that their type lacks, and unchanged members byte for byte")
   func unchanged() throws {
     let before = try JSONValue(parsing: Array(Self.stored.utf8))
     #expect(try after { _ in } == before)
@@ -78,7 +78,7 @@ struct TypedRecordTests {
     #expect(try students { $0 = [] } == [])
   }
 
-  @Test("are refused when somebody has changed the record since")
+  @Test("are rejected when the record was changed since")
   func conflict() throws {
     let courses = try RecordShelf().collection("courses")
     try courses.put("c1", text: Self.stored)

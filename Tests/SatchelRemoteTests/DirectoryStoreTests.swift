@@ -23,7 +23,7 @@ struct DirectoryStoreTests {
     #expect(try reason { try store.put(key, [1], condition: .ifMatch(object.etag)) } == .preconditionFailed)
   }
 
-  @Test("what is written lazily is there at once, and replaces nothing")
+  @Test("a lazy write is visible immediately, and replaces no object")
   func lazily() throws {
     let store = try DirectoryStore(path: directory.path)
     let (key, prefix) = (try ObjectKey("a/b/one"), try ObjectPrefix("a/b/"))
@@ -182,7 +182,8 @@ struct DirectoryStoreTests {
   }
 
   @Test(
-    "what a repeated call finds done is durable, whichever sync of the first one failed", arguments: 0..<12)
+    "a repeated call makes the effect of a failed first call durable, whichever sync failed",
+    arguments: 0..<12)
   func repeatedAfterFailedSync(at failing: Int) throws {
     let syncs = Locked((left: failing, synced: Set<UInt64>()))
     var calls = FileCalls.system

@@ -24,7 +24,8 @@ struct ObjectStoreConformance {
   }
 
   @Test(
-    "metadata changes with the same body too, and goes with the object", arguments: ConformingStore.allCases)
+    "metadata can change without the body, and is deleted with the object",
+    arguments: ConformingStore.allCases)
   func metadata(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       for number in 0..<4 {

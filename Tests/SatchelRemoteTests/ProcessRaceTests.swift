@@ -18,7 +18,7 @@ struct ProcessRaceTests {
   }
 
   @Test(
-    "a contestant without rivals wins every round; with rivals it writes down the rounds that it has won")
+    "a process without rivals wins every round; with rivals it records the rounds that it has won")
   func contestant() throws {
     if let race = OtherProcess.role("race") {
       let store = try DirectoryStore(path: race.path)

@@ -41,7 +41,7 @@ struct ReliableWriterTests {
   }
 
   @Test(
-    "lose nothing that was reported as written, with four writers on unreliable connections",
+    "lose no acknowledged write, with four writers on unreliable connections",
     arguments: 0..<6 as Range<UInt64>)
   func losesNothing(seed: UInt64) throws {
     try inner.put(key, [])

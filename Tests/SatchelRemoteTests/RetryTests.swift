@@ -7,7 +7,7 @@ import SatchelRemote
 
 @Suite("Retries")
 struct RetryTests {
-  /// Returns always one end of the range: 1 or `.max`. Not 0, which the standard library rejects for ever
+  /// Returns always one end of the range: 1 or `.max`. Not 0, which the standard library rejects without end
   /// to make the distribution uniform.
   private struct Extreme: RandomNumberGenerator {
     var value: UInt64

@@ -232,7 +232,7 @@ struct S3FaultTests {
     }
   }
 
-  @Test("a store that ignores conditions is detected", arguments: ["if-match", "if-none-match"])
+  @Test("a store without conditional writes is detected", arguments: ["if-match", "if-none-match"])
   func ignored(header: String) throws {
     guard TestServer.current?.kind == "ministack" else { return }
     let dropping = [JSONValue](repeating: Self.fault("drop_header", ["name": .string(header)]), count: 20)

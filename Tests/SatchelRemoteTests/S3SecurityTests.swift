@@ -26,7 +26,7 @@ struct S3SecurityTests {
     #expect(try store.get(key).body == [3])
   }
 
-  @Test("refuses certificates of another authority, of none, and for another name")
+  @Test("refuses certificates of an untrusted authority, and those for another name")
   func untrusted() throws {
     guard isSecure(), let endpoint = server.description("secure")?["endpoint"]?.stringValue else { return }
     let wrong = try #require(server.wrongCAFile)

@@ -5,7 +5,7 @@ import Testing
 import SatchelRemote
 
 /// Tests the guarantees for each kind of server that the tests can run with.
-@Suite("The server of the tests", .enabled(if: TestServer.current != nil))
+@Suite("The object store of the tests", .enabled(if: TestServer.current != nil))
 struct S3VerdictTests {
   @Test("passes or fails the probe, as documented")
   func verdict() throws {
@@ -25,7 +25,7 @@ struct S3VerdictTests {
     #expect(try store.list().isEmpty)
   }
 
-  @Test("loses nothing that was reported as written, with four concurrent writers")
+  @Test("loses no acknowledged write, with four concurrent writers")
   func losesNothing() throws {
     let server = try #require(TestServer.current)
     guard server.kind != "rclone", server.kind != "swift" else { return }

@@ -65,7 +65,7 @@ struct OutboxTests {
     #expect(outcome.result == 7)
   }
 
-  @Test("a busy store is tried four times with growing pauses; then the entry is spooled and reported")
+  @Test("a busy store is retried four times with backoff; then the entry is spooled and reported")
   func busy() throws {
     let names = try Names(fixture)
     let observed = StateObserved()
@@ -91,7 +91,7 @@ struct OutboxTests {
     subscription.cancel()
   }
 
-  @Test("a store that is busy only for a moment is waited for")
+  @Test("a write waits for a store that is busy briefly")
   func momentarilyBusy() throws {
     let names = try Names(fixture)
     let blocked = DispatchSemaphore(value: 0)
@@ -156,7 +156,7 @@ struct OutboxTests {
     subscription.cancel()
   }
 
-  @Test("an interrupted drain resumes where it was, and applies nothing twice")
+  @Test("an interrupted drain continues from its position, and applies no entry twice")
   func onceOnly() throws {
     let names = try Names(fixture)
     let outboxFile = OutboxFile(store: fixture.path)

@@ -96,7 +96,8 @@ struct SecretTests {
   }
 
   @Test(
-    "without a key, a sensitive value is neither taken nor given; a wrong one is told, and destroys nothing")
+    "without a key, a sensitive value is neither accepted nor returned; a wrong key is reported, and destroys nothing"
+  )
   func keys() throws {
     let first = try open(nil)
     #expect(try stateCode { try first.state.set("token", 1, sensitive: true) } == .unauthorized)
@@ -160,7 +161,7 @@ struct SecretTests {
     #expect(try store.state.get("other") == 1)
   }
 
-  @Test("rotating reseals all values; the old key opens none any more")
+  @Test("rotating reseals all values; the old key no longer opens any")
   func rotating() throws {
     let store = try open(StateFixture.key)
     for number in 0..<20 { try store.state.set("\(number)", .int(Int64(number)), sensitive: true) }
@@ -230,7 +231,7 @@ struct SecretTests {
     #expect(try later.state.keys().count == 21)
   }
 
-  @Test("another process's new key is detected: no value is sealed with the old one any more")
+  @Test("another process's new key is detected: no value is sealed with the old one")
   func otherHandle() throws {
     let (first, second) = (try open(StateFixture.key), try open(StateFixture.key))
     try first.state.set("token", 1, sensitive: true)

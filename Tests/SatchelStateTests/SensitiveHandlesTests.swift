@@ -26,7 +26,7 @@ struct SensitiveHandlesTests {
     #expect(try fixture.open(key: StateFixture.otherKey).state.list("l").items().map(\.value) == [2])
   }
 
-  @Test("are cleared without the key, with what waits and what is pending")
+  @Test("are cleared without the key, with waiting and pending changes")
   func clearing() throws {
     let first = try fixture.open(key: StateFixture.key)
     try StateFixture.fillSensitive(first.state)
@@ -77,7 +77,7 @@ struct SensitiveHandlesTests {
     #expect(try StateStore.check(first.database).isEmpty)
   }
 
-  @Test("what was spooled with the key waits where the key is not set, in order, and is read when it is")
+  @Test("writes that were spooled with the key wait until the key is set, and are applied in order")
   func waiting() throws {
     let first = try fixture.open(key: StateFixture.key)
     try StateFixture.fillSensitive(first.state)
@@ -112,7 +112,7 @@ struct SensitiveHandlesTests {
     #expect(try StateStore.check(third.database).isEmpty)
   }
 
-  @Test("what a handle adds that does not know is sealed, or waits for the key", arguments: [false, true])
+  @Test("additions of a handle without the mark are sealed, or wait for the key", arguments: [false, true])
   func unaware(hasKey: Bool) throws {
     let unaware = try fixture.open(key: hasKey ? StateFixture.key : nil)
     try unaware.state.list("l").push("before")
@@ -137,7 +137,7 @@ struct SensitiveHandlesTests {
     #expect(try StateStore.check(first.database).isEmpty)
   }
 
-  @Test("recovering marks what is sealed again")
+  @Test("recovering restores the marks of sealed lists, sets and scores")
   func repair() throws {
     let store = try fixture.open(key: StateFixture.key)
     try StateFixture.fillSensitive(store.state)

@@ -11,7 +11,7 @@ struct SensitiveStateTests {
   let fixture: StateFixture
   init() throws { fixture = try StateFixture() }
 
-  @Test("have no plain text in any file, nor a hash that it can be guessed by", arguments: [false, true])
+  @Test("have no plain text, and no unkeyed hash, in any file", arguments: [false, true])
   func nowhere(isSpooled: Bool) throws {
     let store = try fixture.open(key: StateFixture.key)
     // Marked before: that is written at once.
@@ -46,7 +46,7 @@ struct SensitiveStateTests {
   }
 
   @Test(
-    "work as others do: members once, items in order and once, scores within bounds",
+    "behave like plain ones: members once, items in order and once, scores within bounds",
     arguments: [false, true])
   func rules(isSavedEachTime: Bool) throws {
     let store = try fixture.open(key: StateFixture.key)
@@ -91,7 +91,7 @@ struct SensitiveStateTests {
     #expect(try StateStore.check(store.database).isEmpty)
   }
 
-  @Test("without the key nothing is added or read, and a wrong one is refused")
+  @Test("adding and reading require the key, and a wrong one is rejected")
   func keys() throws {
     let first = try fixture.open(key: StateFixture.key)
     try StateFixture.fillSensitive(first.state)
@@ -130,7 +130,7 @@ struct SensitiveStateTests {
     #expect(try third.state.set(named: "m").values().count == 3)
   }
 
-  @Test("become so, and plain again, with all that they contain, in one transaction")
+  @Test("become sensitive, and plain again, with their contents, in one transaction")
   func conversion() throws {
     let store = try fixture.open(key: StateFixture.key)
     let (list, set, scores) = (

@@ -118,7 +118,7 @@ struct StateDeclarationTests {
     #expect(try reader.state.get("font") == "serif")
   }
 
-  @Test("a store without values gets the version at once, whatever is declared")
+  @Test("a store without values gets the declared version immediately")
   func empty() throws {
     let store = try fixture.open()
     try store.state.declare(StateDeclaration(version: Int(Int32.max), migrations: Self.migrations))
@@ -129,7 +129,7 @@ struct StateDeclarationTests {
     #expect(error?.code == .newer)
   }
 
-  @Test("sensitive values are left alone, and never replaced")
+  @Test("sensitive values are not migrated and not replaced")
   func sensitive() throws {
     let store = try fixture.open()
     try store.state.setKey(Array(repeating: 7, count: 32))

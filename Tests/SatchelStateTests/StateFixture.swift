@@ -104,7 +104,7 @@ func stateThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void
   if let failure = failures.withLock({ $0.first }) { throw failure }
 }
 
-/// What tests of sensitive lists, sets and scores share.
+/// Helpers for tests of sensitive lists, sets and scores.
 extension StateFixture {
   static let marker = "plain-MARKER-of-a-secret"
 

@@ -49,7 +49,7 @@ struct StateListTests {
     #expect(try values(fixture.open().state.list("history")) == expected)
   }
 
-  @Test("items with times of their own are where these belong, saved or not", arguments: 0..<40)
+  @Test("items with given times are in the order of time, saved or not", arguments: 0..<40)
   func inserted(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let (isUnique, limit) = (seed.isMultiple(of: 2), seed.isMultiple(of: 3) ? 5 : nil)
@@ -77,7 +77,7 @@ struct StateListTests {
     #expect(try StateStore.check(later.database).isEmpty)
   }
 
-  @Test("a time that is none is refused") func invalidTime() throws {
+  @Test("an invalid time is rejected") func invalidTime() throws {
     let list = try fixture.open().state.list("history")
     for time in [-1, .min, .max] as [Int64] {
       #expect(throws: SatchelError.self) { try list.insert("x", at: time) }

@@ -39,7 +39,7 @@ struct StateMarkTests {
     "set/m": StateMark(isSynced: true), "scores/s": StateMark(isSynced: true, bounds: .scores(0...10)),
   ]
 
-  @Test("a mark is saved with its bounds, and stays when nothing is said about it")
+  @Test("a mark is saved with its bounds, and stays until it is changed")
   func saved() throws {
     let store = try fixture.open()
     try markAll(store.state)
@@ -56,7 +56,7 @@ struct StateMarkTests {
     #expect(try StateStore.check(store.database).isEmpty)
   }
 
-  @Test("without the parameter nothing is marked")
+  @Test("without the parameter no state is marked")
   func unmarked() throws {
     let store = try fixture.open()
     try store.state.set("v", 1)
@@ -146,7 +146,7 @@ struct StateMarkTests {
     #expect(try state.get(name) == 2)
   }
 
-  @Test("a store opened read-only gives marked handles")
+  @Test("a read-only store returns marked handles")
   func readOnly() throws {
     let store = try fixture.open()
     try store.state.list("l", synced: true).push(1)
@@ -158,7 +158,7 @@ struct StateMarkTests {
 
   // MARK: Tracking
 
-  @Test("a bound store notes the changes of what is marked, and of nothing else")
+  @Test("a bound store records changes of marked state only")
   func tracked() throws {
     let device = try StateSyncDevice(fixture)
     try device.bind()
@@ -176,7 +176,7 @@ struct StateMarkTests {
     #expect(try device.status("value/v") == .pending)
   }
 
-  @Test("what was marked before the store was bound is sent, also without an operation")
+  @Test("state that was marked before the store was bound is sent, also without an operation")
   func before() throws {
     let device = try StateSyncDevice(fixture)
     try device.state.list("l").push(1)

@@ -86,7 +86,7 @@ struct StateMergeTests {
   func lists(row: Case) throws { try check(row) { try Short.list($0) } }
 
   @Test(
-    "the bounds of a list apply to what two devices have pushed",
+    "the bounds of a list apply to the pushes of two devices",
     arguments: [
       Case("", "c@5 a@3", "d@6 b@4", "d@6 c@5 b@4"), Case("a@1", "a@4", "b@3 a@1", "a@4 b@3"),
       Case("", "a@9 b@8", "b@9 a@8", "a@9 b@9"), Case("", "a@20", "b@9", "a@20"),
@@ -105,7 +105,7 @@ struct StateMergeTests {
   func sets(row: Case) throws { try check(row, Short.set) }
 
   @Test(
-    "what two devices have added to a score since the base is added",
+    "the additions of two devices to a score since the base are added",
     arguments: [
       Case("a=1", "a=2", "a=4", "a=5"), Case("a=1", "a=1", "a=4", "a=4"), Case("a=1", "a=2", "a=2", "a=3"),
       Case("", "a=2", "a=2", "a=4"), Case(nil, "a=2", "a=3", "a=5"), Case(nil, "a=2", "a=2", "a=2"),
@@ -117,7 +117,7 @@ struct StateMergeTests {
   func scores(row: Case) throws { try check(row) { try Short.scores($0) } }
 
   @Test(
-    "scores whose base was lost are not added twice: the newer ones remain",
+    "scores whose base was lost are not added twice: the newer ones are kept",
     arguments: [
       Case(nil, "a=2 b=1", "a=7 c=1", "a=2 b=1 c=1"), Case(nil, "a=9", "a=7", "a=9"),
     ])
@@ -125,12 +125,12 @@ struct StateMergeTests {
     try check(row, newer: .local) { try Short.scores($0) }
   }
 
-  @Test("of scores whose base was lost and that are of one time, the greater one remains")
+  @Test("of two scores without a base and with the same time, the greater one is kept")
   func simultaneous() throws {
     try check(Case(nil, "a=2 b=5", "a=7 b=4", "a=7 b=5"), newer: .neither) { try Short.scores($0) }
   }
 
-  @Test("bounds that one device has changed are the new ones, and those that both have are widened")
+  @Test("bounds that one device changed are kept, and those that both changed are widened")
   func bounds() throws {
     let (narrow, wide) = (StateBounds.scores(0...1), StateBounds.scores(-1...1))
     #expect(StateBounds.merged(base: narrow, local: narrow, remote: wide) == wide)
@@ -165,7 +165,9 @@ struct StateMergeTests {
     return StateSyncValue(content: content, time: time)
   }
 
-  @Test("of two values the newer one wins, and of one time the one with the greater bytes", arguments: values)
+  @Test(
+    "of two values the newer one wins, and at the same time the one with the greater bytes", arguments: values
+  )
   func valuesByTime(winner: StateSyncValue, loser: StateSyncValue) {
     #expect(winner.wins(over: loser))
     #expect(!loser.wins(over: winner))

@@ -39,7 +39,7 @@ struct StateModelTests {
   }
 
   @Test(
-    "saved, spooled, closed, opened by another: at every moment what was done can be read", arguments: 0..<6)
+    "changes can be read at any time: saved, spooled, after closing, and by another handle", arguments: 0..<6)
   func moments(seed: Int) throws {
     var (model, dice) = (StateModel(), SeededRandom(seed: UInt64(seed) << 32))
     func opened() throws -> StateFixture.Opened {

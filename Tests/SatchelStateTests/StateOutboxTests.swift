@@ -101,7 +101,7 @@ struct StateOutboxTests {
   }
 
   @Test(
-    "time saves into the outbox file as well, and tells; then the file goes with the first save that can be")
+    "timed saves spool to the outbox file as well, and report it; the first successful save removes the file")
   func autosave() throws {
     let store = try fixture.open(nil, StateFixture.quickly)
     let observed = StateObserved()

@@ -12,7 +12,7 @@ struct StateProcessTests {
   let fixture: StateFixture
   init() throws { fixture = try StateFixture() }
 
-  /// The number of the last round that a process was told is durable.
+  /// The number of the last round that was reported as durable to a process.
   private func told() -> Int64 {
     let text = try? String(contentsOfFile: fixture.path + ".told", encoding: .utf8)
     return text?.split(separator: "\n").last.flatMap { Int64($0) } ?? 0

@@ -16,7 +16,7 @@ struct StateSavingTests {
     return try database.read { try $0.number("SELECT count(*) FROM state_value") }
   }
 
-  @Test("saves when the save delay has passed without a change, whatever is done to the system clock")
+  @Test("saves when the save delay has passed without a change, independent of the system clock")
   func saveDelay() throws {
     let store = try fixture.open(nil, StateOptions(saveDelay: 100, maxPending: 100, maxDelay: 3_600_000))
     let start = ContinuousClock.now
@@ -42,7 +42,7 @@ struct StateSavingTests {
     #expect(try fixture.open().state.get("k") == 29)
   }
 
-  @Test("saves when a change was pending for the maximum delay, though others keep following it")
+  @Test("saves when a change was pending for the maximum delay, although further changes follow")
   func maxDelay() throws {
     let store = try fixture.open(nil, StateOptions(saveDelay: 100, maxPending: .max, maxDelay: 300))
     let start = ContinuousClock.now
@@ -56,7 +56,7 @@ struct StateSavingTests {
     #expect(try saved(store.database) > 0)
   }
 
-  @Test("new options apply at once")
+  @Test("new options apply immediately")
   func configure() throws {
     let store = try fixture.open()
     try store.state.set("k", 1)

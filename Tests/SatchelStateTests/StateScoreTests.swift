@@ -24,7 +24,7 @@ struct StateScoreTests {
     #expect(try scores.add("x", 0) == bounds.1)
   }
 
-  @Test("a flush tells whether the changes are in the store", arguments: [false, true])
+  @Test("a flush returns whether the changes are in the store", arguments: [false, true])
   func flush(isBlocked: Bool) throws {
     let store = try fixture.open()
     try store.state.scores("levels").add("x", 0.5)

@@ -36,7 +36,7 @@ struct StateSetTests {
     #expect(try fixture.open().state.set(named: "favourite").values() == [])
   }
 
-  @Test("of several threads that add the same value, exactly one is told that it is new")
+  @Test("of several threads that add the same value, exactly one call returns that it is new")
   func oneIsFirst() throws {
     let store = try fixture.open(nil, StateFixture.quickly)
     let set = try store.state.set(named: "s")
@@ -79,7 +79,7 @@ struct StateSetTests {
     #expect(try fixture.open().state.scores("cuisine").all().map(\.value) == [0.25, 0.125])
   }
 
-  @Test("other bounds apply where they are given")
+  @Test("given bounds apply instead of the defaults")
   func bounds() throws {
     let state = try fixture.open().state
     let wide = try state.scores("s", bounds: 0...100)

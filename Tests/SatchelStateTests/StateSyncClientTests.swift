@@ -61,7 +61,7 @@ struct StateSyncClientTests {
     #expect(try device.document("list/l") == nil)
   }
 
-  @Test("what is not marked, and what must not be synchronized, is not sent")
+  @Test("unmarked state, and state that must not be synchronized, is not sent")
   func unmarked() throws {
     let device = try StateSyncDevice(fixture)
     let key = "value/v"
@@ -108,7 +108,7 @@ struct StateSyncClientTests {
     }
   }
 
-  @Test("a sensitive value that arrives is sealed with the local key, and waits while there is none")
+  @Test("a downloaded sensitive value is sealed with the local key, and waits while the key is not set")
   func resealed() throws {
     let device = try StateSyncDevice(fixture)
     let remote = try StateSyncDevice.envelope("value/t", #"{"value":"secret","sensitive":true}"#, time: 9)
@@ -153,7 +153,7 @@ struct StateSyncClientTests {
     ValueCase(local: (nil, 5), base: (0, 0), remote: nil, decision: .match, value: nil),
   ]
 
-  @Test("of values the newest remains, and a deletion counts with its time", arguments: values)
+  @Test("the newest value is kept, and a deletion counts with its time", arguments: values)
   func value(row: ValueCase) throws {
     let device = try StateSyncDevice(fixture)
     if let local = row.local {
@@ -198,7 +198,7 @@ struct StateSyncClientTests {
     #expect(try device.document("list/l")?.hasSuffix(#""limit":2,"unique":true}"#) == true)
   }
 
-  @Test("a deletion does not reach what is not marked, and no entry what must not be synchronized")
+  @Test("a deletion does not change unmarked state, and no entry changes state that must not be synchronized")
   func untouched() throws {
     let device = try StateSyncDevice(fixture)
     try device.state.set("a", 1)
@@ -217,7 +217,7 @@ struct StateSyncClientTests {
 
   // MARK: Applying
 
-  @Test("observers are notified of what was changed, and reads see it with unsaved changes on top")
+  @Test("observers are notified of the changes, and reads see them with unsaved changes on top")
   func applied() throws {
     let device = try StateSyncDevice(fixture)
     let scores = try device.state.scores("s", bounds: 0...100, synced: true)

@@ -103,7 +103,7 @@ final class StateSyncDevice {
     return try run.run()
   }
 
-  /// What a store does when its key is set.
+  /// Does the work of a store when its key is set.
   func keyWasSet() throws { try tables.keyWasSet { _ in [] } }
 
   func status(_ id: String) throws -> SyncStatus? {

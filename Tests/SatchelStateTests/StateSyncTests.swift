@@ -12,7 +12,7 @@ struct StateSyncTests {
   let fixture: StateFixture
   init() throws { fixture = try StateFixture() }
 
-  @Test("a device that joins has what is marked, with its marks, and no more")
+  @Test("a joining device receives exactly the marked state, with its marks")
   func joining() throws {
     let remote = SyncStore()
     let (phone, tablet) = (try StateSyncDevice(fixture), try StateSyncDevice(fixture))
@@ -41,7 +41,9 @@ struct StateSyncTests {
     }
   }
 
-  @Test("what is no longer synchronized stays on both devices, and follows again when it is marked again")
+  @Test(
+    "state that is no longer synchronized stays on both devices, and is synchronized again when it is marked again"
+  )
   func off() throws {
     let remote = SyncStore()
     let (phone, tablet) = (try StateSyncDevice(fixture), try StateSyncDevice(fixture))
@@ -64,7 +66,7 @@ struct StateSyncTests {
     #expect(try tablet.state.get("theme") == "blue")
   }
 
-  @Test("what is sensitive is not sent, and stops nothing else")
+  @Test("sensitive state is not sent, and does not stop other state")
   func sensitive() throws {
     let remote = SyncStore()
     let phone = try StateSyncDevice(fixture)
@@ -155,7 +157,7 @@ struct StateSyncTests {
   }
 
   @Test(
-    "devices that change anything in any order have the same in the end", arguments: 0..<60, [false, true])
+    "devices converge after any changes in any order", arguments: 0..<60, [false, true])
   func convergence(seed: Int, isEncrypted: Bool) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let remote = SyncStore()

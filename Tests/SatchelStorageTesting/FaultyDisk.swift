@@ -51,7 +51,7 @@ package final class FaultyDisk: @unchecked Sendable {
   }
 
   /// Limits the free space to `bytes` more bytes.
-  package func leaveRoom(_ bytes: Int) { faulty_vfs_limit(disk, faulty_vfs_used(disk) + Int64(bytes)) }
+  package func setFreeSpace(_ bytes: Int) { faulty_vfs_limit(disk, faulty_vfs_used(disk) + Int64(bytes)) }
 
   package func count(_ operation: Operation) -> Int { Int(faulty_vfs_count(disk, operation.number)) }
   package var hits: Int { Int(faulty_vfs_hits(disk)) }

@@ -77,7 +77,7 @@ struct AtomicFileTests {
     #expect(try fixture.bytes(target) == [])
   }
 
-  @Test("a file that is moved replaces another one only when it is asked to")
+  @Test("a moved file replaces another one only on request")
   func move() throws {
     try write([[1]])
     try Data([2]).write(to: URL(filePath: target + ".new"))

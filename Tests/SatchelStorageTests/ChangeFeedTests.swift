@@ -163,7 +163,7 @@ struct ChangeFeedTests {
     let writing = Background { try database.write { $0.note(subject: .test, keys: ["a"], place: nil) } }
     entered.wait()
     subscription?.cancel()
-    #expect(released != nil, "let go of while it was being called")
+    #expect(released != nil, "released while it was being called")
     mayLeave.signal()
     try writing.finish()
     #expect(released == nil)

@@ -184,11 +184,11 @@ struct FaultSweepTests {
   func full() throws {
     let bytes = try fixture.makeStore(items: Self.before)
     var refused = 0
-    for room in stride(from: 0, through: 400_000, by: 3111) {
+    for size in stride(from: 0, through: 400_000, by: 3111) {
       try fixture.put(bytes)
       let disk = try FaultyDisk()
       let database = try open(disk)
-      disk.leaveRoom(room)
+      disk.setFreeSpace(size)
       let code = try code {
         try database.write { transaction in
           for number in 0..<Self.added { try transaction.add(String(repeating: "z", count: number * 500)) }

@@ -20,7 +20,7 @@ struct ReadAheadTests {
     #expect(numbers.popOutcome() == nil && numbers.isFinished && numbers.done == 500)
   }
 
-  @Test("the threads never exceed the limit of outcomes ahead")
+  @Test("the threads never exceed the read-ahead limit")
   func bounded() {
     let begun = Locked(0)
     let numbers = ReadAhead<Int, Int>(Array(0..<100), ahead: 4, threads: 3) { numbers in

@@ -136,7 +136,7 @@ struct ReadOnlyTests {
 
 /// Root may write anywhere: a test about permissions that runs as root drops them temporarily.
 enum OrdinaryUser {
-  /// Runs `body` on this thread with the permissions of a user who owns no file here.
+  /// Runs `body` on this thread with the permissions of a user that owns none of the files.
   static func run(_ body: () throws -> Void) throws {
     guard geteuid() == 0 else { return try body() }
     // For the thread only, on Linux; the C library's module does not export it to Swift.

@@ -163,7 +163,7 @@ struct RecoveryTests {
     let (counts, wrong) = try RecoveryFixture.examine(saved)
     #expect(counts["item"] == RecoveryFixture.count + 200)
     #expect(wrong.isEmpty)
-    // The WAL is beside the file that a symbolic link leads to.
+    // The WAL is next to the target of a symbolic link.
     let link = fixture.path + ".link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: crashed)
     let linked = try recovery.recover(damaged: link, into: target + ".linked")

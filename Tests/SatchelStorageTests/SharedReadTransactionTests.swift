@@ -61,7 +61,7 @@ struct SharedReadTransactionTests {
     #expect(wrong.load(ordering: .relaxed) == 0)
   }
 
-  @Test("do not prevent a complete checkpoint once they pause")
+  @Test("do not prevent a complete checkpoint while they pause")
   func letGo() throws {
     let fixture = try StorageFixture()
     let (database, other) = (try fixture.open(), try fixture.open())

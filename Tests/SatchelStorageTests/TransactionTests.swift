@@ -180,7 +180,7 @@ struct TransactionTests {
     #expect(try holder.read { try $0.names() } == ["before", "holder", "after"])
   }
 
-  @Test("a second writer waits its turn when the first is short", arguments: [true, false])
+  @Test("a second writer waits for a short first one", arguments: [true, false])
   func waits(ofSameHandle: Bool) throws {
     let one = try fixture.open()
     let other = ofSameHandle ? one : try fixture.open()

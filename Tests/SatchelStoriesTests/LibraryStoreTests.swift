@@ -228,7 +228,7 @@ struct LibraryStoreTests {
     #expect(try library.select().isEmpty && library.refresh().parsed == 5)
   }
 
-  @Test("The error names a missing full-text search")
+  @Test("The error names FTS5 when SQLite lacks it")
   func withoutSearch() {
     let error = failure {
       try StorySchema.naming {

@@ -3,7 +3,7 @@ import Satchel
 import Synchronization
 import Testing
 
-@Suite("How far a reader is") struct ProgressTests {
+@Suite("Reading progress") struct ProgressTests {
   /// Returns a story of segments that lead to others; those that lead nowhere are endings.
   static func story(_ segments: [(id: String, targets: [String])], texts: [String: String] = [:]) -> String {
     let list = segments.map { segment in
@@ -142,7 +142,7 @@ import Testing
     #expect(try library.move("well", to: version.expected).movedFrom == nil)
   }
 
-  @Test("A version that another library or process has indexed is noticed when the progress is read")
+  @Test("A version that another library or process has indexed is detected when the progress is read")
   func late() throws {
     let fixture = try LibraryFixture()
     let library = try Self.library(fixture)

@@ -20,7 +20,9 @@ import Testing
     ("Chapbook", "{reveal link: 'look', passage: 'Well'}"), ("Snowman", "<%= story.render(\"Well\") %>"),
   ]
 
-  @Test("What a segment displays is a part of it, with its choices, and no choice", arguments: includes)
+  @Test(
+    "A displayed passage is a part of the segment, with its choices, and is not a choice", arguments: includes
+  )
   func displayed(_ example: (format: String, macro: String)) throws {
     let data = ":: StoryData\n{\"ifid\": \"1\", \"format\": \"\(example.format)\"}\n\n"
     let text =
@@ -39,7 +41,8 @@ import Testing
     #expect(converted.segment("Well") == nil)
   }
 
-  @Test("A displayed passage without choices is no ending, and one that a choice leads to stays a segment")
+  @Test(
+    "A displayed passage without choices is not an ending, and one that a choice leads to stays a segment")
   func parts() throws {
     #expect(
       try Self.report("SugarCube", ":: Start\n<<include Note>>[[Start]]\n\n:: Note\nNear.") == [
@@ -57,7 +60,7 @@ import Testing
     #expect(story.check().findings.first?.message == "segment \"B\" displays \"Gone\", which does not exist")
   }
 
-  @Test("Copies of choices are limited, and what exceeds the limit is a jump")
+  @Test("Copies of choices are limited, and further ones are a jump")
   func limit() throws {
     var text =
       ":: StoryData\n{\"format\": \"SugarCube\"}\n\n:: Start\n" + (0..<400).map { "[[s\($0)]]" }.joined()
@@ -118,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("Code that may lead out of a loop makes it no trap")
+  @Test("A loop with code that may lead out of it is not a trap")
   func loop() throws {
     let passages = ":: Start\n[[A]]\n\n:: A\n[[A]] <<travel \"End\">>\n\n:: End\nOver."
     #expect(try Self.report("SugarCube", passages).filter { $0.hasPrefix("error") } == [])

@@ -26,7 +26,7 @@ struct DamagedRemoteTests {
   }
 
   @Test(
-    "a pack that cannot be read is written again by a device that has its entries",
+    "an unreadable pack is rewritten by a device that has its entries",
     arguments: ["deleted", "cut", "changed"])
   func pack(_ damage: String) throws {
     let path = try #require(try packs.first)
@@ -51,7 +51,7 @@ struct DamagedRemoteTests {
     #expect(try devices.sync(one).requests == 1)
   }
 
-  @Test("without such a device the loss has to be accepted") func accepted() throws {
+  @Test("without a device that has the data the loss must be accepted") func accepted() throws {
     for path in try packs { try FileManager.default.removeItem(atPath: path) }
     let theirs = try two.records("notes")
     try theirs.put("mine", [:])

@@ -105,7 +105,7 @@ struct SensitiveFieldsTests {
     #expect(try store.check().isEmpty && other.check().isEmpty)
   }
 
-  @Test("can be declared for a collection that has records, and no longer be")
+  @Test("can be declared, and removed from the declaration, of a collection that has records")
   func declareLater() throws {
     let people = try store.records("people")
     for number in 0..<600 { try put(people, "p\(number)", #"{"n":\#(number),"token":"secret \#(number)"}"#) }
@@ -130,7 +130,7 @@ struct SensitiveFieldsTests {
     try store.state.setKey(Self.otherKey)
   }
 
-  @Test("cannot be indexed, referred by, queried or sorted by, nor what they are in and what is in them")
+  @Test("cannot be indexed, related, queried or sorted by, and neither can their parents and members")
   func refusals() throws {
     _ = try filled()
     for path in ["profile", "profile.ssn", "/profile/ssn/1", "token"] {
@@ -156,7 +156,7 @@ struct SensitiveFieldsTests {
     #expect(try people.list(RecordQuery(order: [.init("name"), .init("profile.x")])).count == 2)
   }
 
-  @Test("have what a document says, also where it looks like a sealed field")
+  @Test("keep a plain string that looks like a sealed field")
   func forged() throws {
     let people = try filled()
     let stored = try store.database.read {

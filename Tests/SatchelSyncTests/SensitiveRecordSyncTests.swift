@@ -114,7 +114,7 @@ struct SensitiveRecordSyncTests {
     #expect(try again.check().isEmpty)
   }
 
-  @Test("seal what an encrypted log has of their collection already", arguments: [false, true])
+  @Test("seal the stored entries of their collection in an encrypted log", arguments: [false, true])
   func declaredLater(isReopened: Bool) throws {
     var mine = try one.records("notes")
     try mine.put("a", document("1"))

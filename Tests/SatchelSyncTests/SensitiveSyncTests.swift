@@ -39,7 +39,7 @@ struct SensitiveSyncTests {
     try one.state.flush()
   }
 
-  @Test("are sealed on both devices and in the remote, before, during and after a sync")
+  @Test("is sealed on both devices and in the remote, before, during and after a sync")
   func sealed() throws {
     try filled()
     try expectNoMarker("set")
@@ -64,7 +64,7 @@ struct SensitiveSyncTests {
     #expect(quiet.isUnchanged)
   }
 
-  @Test("lists, sets and scores too, their members, keys and changes")
+  @Test("lists, sets and scores as well, with their members, keys and changes")
   func containers() throws {
     try filled()
     func state(_ store: Store) throws -> (list: StateList, set: StateSet, scores: StateScores) {
@@ -105,7 +105,7 @@ struct SensitiveSyncTests {
     #expect(try devices.sync(one, key).isUnchanged)
   }
 
-  @Test("are not sent without a key of the log, and every report names them")
+  @Test("is not sent without a key of the log, and every report names it")
   func withoutKey() throws {
     try filled()
     let dry = try devices.sync(one, nil, isDryRun: true)
@@ -125,7 +125,7 @@ struct SensitiveSyncTests {
     try expectNoMarker("encrypted")
   }
 
-  @Test("wait for the key of the store, with the reason, and are applied when it is set")
+  @Test("waits for the key of the store, with the reason, and is applied when it is set")
   func waiting() throws {
     try filled()
     try devices.sync(one, key)
@@ -142,7 +142,7 @@ struct SensitiveSyncTests {
     try expectNoMarker("applied")
   }
 
-  @Test("wait also when the store was closed in between: the next sync applies them")
+  @Test("waits also when the store was closed in between: the next sync applies it")
   func waitingReopened() throws {
     try filled()
     try devices.sync(one, key)
@@ -157,7 +157,7 @@ struct SensitiveSyncTests {
     #expect(try again.state.get("token") == .string(Self.marker))
   }
 
-  @Test("stay sealed when the key of the log changes, and nothing of them is lost")
+  @Test("stays sealed when the key of the log changes, and is not lost")
   func rekey() throws {
     try filled()
     try devices.sync(one, key)
@@ -182,7 +182,7 @@ struct SensitiveSyncTests {
     #expect(try one.check().isEmpty && two.check().isEmpty)
   }
 
-  @Test("keep a log from being decrypted")
+  @Test("prevents that a log is decrypted")
   func decrypting() throws {
     try filled()
     try devices.sync(one, key)
@@ -200,7 +200,7 @@ struct SensitiveSyncTests {
     #expect(try two.state.get("theme") == "dark")
   }
 
-  @Test("are merged, resent and compacted like others when their stored form was damaged")
+  @Test("is merged, sent again and compacted when its stored form was damaged")
   func damaged() throws {
     try filled()
     try devices.sync(one, key)

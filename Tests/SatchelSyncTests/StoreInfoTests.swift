@@ -4,7 +4,7 @@ import SatchelTesting
 import Testing
 
 struct StoreInfoTests {
-  @Test("facts about a store are Codable, and print as JSON") func codable() throws {
+  @Test("properties of a store are Codable, and print as JSON") func codable() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/a.satchel"
     let store = try Store(path: path)
@@ -22,7 +22,7 @@ struct StoreInfoTests {
     }
   }
 
-  @Test("they say how the store was opened") func readOnly() throws {
+  @Test("they contain how the store was opened") func readOnly() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/a.satchel"
     try Store(path: path).close()

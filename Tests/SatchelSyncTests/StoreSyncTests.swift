@@ -11,8 +11,8 @@ struct StoreSyncTests {
     (one, two) = (try devices.store("one"), try devices.store("two"))
   }
 
-  @Test("records of all collections travel, with their metadata, changes and deletions") func records() throws
-  {
+  @Test("records of all collections are synchronized, with their metadata, changes and deletions")
+  func records() throws {
     let (trips, notes) = (try one.records("trips"), try one.records("notes"))
     try trips.put("porto", ["days": 3])
     try notes.put("n1", ["text": "Bring a coat"])
@@ -47,7 +47,8 @@ struct StoreSyncTests {
     #expect(try devices.sync(one).requests == 2)
   }
 
-  @Test("its status says what waits, and when a sync was last complete") func status() throws {
+  @Test("its status contains the pending changes and the time of the last complete sync") func status() throws
+  {
     #expect(try one.syncStatus() == StoreSyncStatus())
     try one.records("notes").put("n1", [:])
     try devices.sync(one, dryRun: true)
@@ -69,13 +70,13 @@ struct StoreSyncTests {
     #expect(try one.syncStatus() == StoreSyncStatus())
   }
 
-  @Test("a batch over several collections arrives as a whole") func batch() throws {
+  @Test("a batch over several collections is synchronized as a whole") func batch() throws {
     let (orders, lines) = (
       try one.records("orders"), try one.records("lines", relations: ["order": RecordRelation("orders")])
     )
     try one.batch {
       for number in 0..<20 {
-        // What refers comes before what it refers to.
+        // Referring records come before the records that they refer to.
         try lines.put("l\(number)", ["order": .string("o\(number)")])
         try orders.put("o\(number)", [:])
       }
@@ -107,7 +108,7 @@ struct StoreSyncTests {
     #expect(throws: SatchelError.self) { try one.batch { try devices.sync(one) } }
   }
 
-  @Test("a dry run names what would move, and changes nothing") func dryRun() throws {
+  @Test("a dry run reports the transfers, and changes nothing") func dryRun() throws {
     let (mine, theirs) = (try one.records("notes"), try two.records("notes"))
     try mine.put("a", ["n": 1])
     try mine.put("b", ["n": 1])
@@ -143,7 +144,7 @@ struct StoreSyncTests {
     #expect(try devices.sync(one).records.uploaded == 1 && drafts.status("a") == .synced)
   }
 
-  @Test("clearing travels, dropping does not") func clearing() throws {
+  @Test("clearing a collection is synchronized, dropping it is not") func clearing() throws {
     let (notes, trips) = (try one.records("notes"), try one.records("trips"))
     for id in ["a", "b"] {
       try notes.put(id, [:])
@@ -164,7 +165,7 @@ struct StoreSyncTests {
     #expect(try one.check().isEmpty && two.check().isEmpty)
   }
 
-  @Test("a restored store sends what it has under a name of its own") func restored() throws {
+  @Test("a restored store sends its changes under a new writer name") func restored() throws {
     let notes = try one.records("notes")
     try notes.put("a", ["n": 1])
     try devices.sync(one)
@@ -184,7 +185,7 @@ struct StoreSyncTests {
   }
 }
 
-/// Counts the changes that an observer was told of.
+/// Counts the changes that an observer received.
 private final class Changes: @unchecked Sendable {
   private let counted = Locked(0)
 

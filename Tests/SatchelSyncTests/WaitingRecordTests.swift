@@ -11,7 +11,7 @@ struct WaitingRecordTests {
     (one, two) = (try devices.store("one"), try devices.store("two"))
   }
 
-  @Test("wait for a schema that allows them, and do not stop the rest") func schema() throws {
+  @Test("wait for a schema that allows them, and do not stop the others") func schema() throws {
     let mine = try one.records("notes")
     let theirs = try two.records("notes", schema: ["type": "object", "required": ["title"]])
     try mine.put("good", ["title": "A"])
@@ -59,7 +59,7 @@ struct WaitingRecordTests {
     #expect(try theirBooks.count() == 1 && theirBooks.conflicts().isEmpty)
   }
 
-  @Test("wait for a version of the app that knows theirs") func newer() throws {
+  @Test("wait for an app with their version") func newer() throws {
     let migrations = [RecordMigration.steps([try MigrationStep(json: ["rename": ["from": "a", "to": "b"]])])]
     let mine = try one.records("notes", version: 2, migrations: migrations)
     try mine.put("n", ["b": 1])
@@ -90,7 +90,7 @@ struct WaitingRecordTests {
   }
 
   @Test(
-    "a reference to a record that was deleted elsewhere is settled by the relation",
+    "the relation decides about a reference to a record that was deleted remotely",
     arguments: RecordRelation.OnDelete.allCases)
   func deleted(_ onDelete: RecordRelation.OnDelete) throws {
     let relation = ["list": RecordRelation("lists", onDelete: onDelete)]
@@ -117,7 +117,7 @@ struct WaitingRecordTests {
     #expect(try one.check().isEmpty && two.check().isEmpty)
   }
 
-  @Test("a reference that arrives loses the targets whose deletion is not sent yet") func unsent() throws {
+  @Test("a downloaded reference loses the targets whose deletion is not sent yet") func unsent() throws {
     let relation = ["lists": RecordRelation("lists", onDelete: .nullify, many: true)]
     func open(_ store: Store) throws -> (lists: RecordCollection, tasks: RecordCollection) {
       (try store.records("lists"), try store.records("tasks", relations: relation))
@@ -134,7 +134,7 @@ struct WaitingRecordTests {
     #expect(try one.check().isEmpty && two.check().isEmpty)
   }
 
-  @Test("records that refer to each other in a circle arrive together") func circle() throws {
+  @Test("records that refer to each other in a cycle are applied together") func circle() throws {
     let relation = ["next": RecordRelation("nodes")]
     let (mine, theirs) = (
       try one.records("nodes", relations: relation), try two.records("nodes", relations: relation)
@@ -147,7 +147,7 @@ struct WaitingRecordTests {
     #expect(try two.check().isEmpty)
   }
 
-  @Test("unique values that rotate arrive together", arguments: [2, 3, 100]) func rotation(_ count: Int)
+  @Test("unique values that rotate are applied together", arguments: [2, 3, 100]) func rotation(_ count: Int)
     throws
   {
     let indexes = [RecordIndex("code", unique: true)]

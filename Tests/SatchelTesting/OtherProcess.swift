@@ -13,7 +13,7 @@ package final class OtherProcess {
     process.arguments = ["--testing-library", "swift-testing", "--filter", test]
     process.environment = ProcessInfo.processInfo.environment.merging([
       Self.key: "\(role) \(name) \(path)",
-      // What it leaves goes with what this one leaves.
+      // Its temporary files are deleted with those of this process.
       "TMPDIR": TemporaryDirectory.all.path(percentEncoded: false),
     ]) { $1 }
     process.standardOutput = FileHandle.nullDevice
@@ -39,7 +39,7 @@ package final class OtherProcess {
     return process.terminationStatus == 0
   }
 
-  /// What this process is to play; nil in the first one.
+  /// The role of this process; nil in the first one.
   package static func role(_ role: String) -> (name: String, path: String)? {
     let parts = ProcessInfo.processInfo.environment[key]?.split(separator: " ", maxSplits: 2).map(String.init)
     guard let parts, parts.count == 3, parts[0] == role else { return nil }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a thread does, counted so that it does not depend on what else the machine has to do.
+/// The work of a thread, counted so that it does not depend on the load of the machine.
 package enum Work {
   /// The processor's time that this thread takes for it, in seconds.
   package static func processorSeconds(_ body: () throws -> Void) rethrows -> Double {

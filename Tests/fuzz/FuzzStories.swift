@@ -38,6 +38,8 @@ private func compare(_ report: StoryReport, _ tape: JSONTape) {
     guard let path = try? JSONPath(pointer: finding.pointer), (try? root.value(at: path)) != nil else {
       fatalError("\(finding.json) leads nowhere")
     }
-    if !places.contains(finding.position.offset) { fatalError("\(finding.json) stands where no value does") }
+    if !places.contains(finding.position.offset) {
+      fatalError("\(finding.json) is at an offset without a value")
+    }
   }
 }

@@ -1,4 +1,4 @@
-"""What a store offers for ``with`` blocks: batches, and time limits of reads."""
+"""The ``with`` blocks of a store: batches, and time limits of reads."""
 
 from __future__ import annotations
 

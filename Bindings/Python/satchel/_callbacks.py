@@ -58,7 +58,7 @@ def register(function: Callable[..., Any], owner: int) -> int:
 
 
 def registered_count() -> int:
-    """How many callables the library may still call."""
+    """The number of callables that the library may still call."""
     return len(_registered)
 
 

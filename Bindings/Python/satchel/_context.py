@@ -1,7 +1,7 @@
-"""What a context (``contextvars``) carries: batches, and interrupts of its reads.
+"""The state of a context (``contextvars``): its batches, and the interrupts of its reads.
 
-A context is that of a task in asyncio, else that of a thread. The library only knows threads, so before each
-call :func:`satchel._batches.enter` gives the thread what its context carries.
+A context is that of a task in asyncio, else that of a thread. The library distinguishes only threads, so
+before each call :func:`satchel._batches.enter` sets the thread's batch and interrupt to those of its context.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["Link", "carried"]
 
 
 class Link:
-    """What a block carries, and ``outer``, what the block around it carries."""
+    """The state of a block, and ``outer``, that of the enclosing block."""
 
     __slots__ = ("outer",)
 

@@ -269,7 +269,7 @@ def _keep_items(new: List[Any], old: List[Any], hint: Any) -> List[Any]:
 
 
 def _first(item: Any, kind: Any) -> Optional[str]:
-    """The value of the first field of a dataclass, which tells its instances apart most often."""
+    """The value of the first field of a dataclass, which usually identifies its instances."""
     if kind is None or not isinstance(item, dict):
         return None
     return next((_content(item.get(name)) for name in names_of(kind)), None)
@@ -332,7 +332,7 @@ def _check_patch(kind: Any, patch: Any, place: str) -> None:
 
 
 def read_value(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
-    """A value as its annotation says, as far as that names types that are made, converted or checked."""
+    """A value converted to the type of its annotation, as far as that is known."""
     if value is None:
         return None
     if isinstance(hint, type):
@@ -352,7 +352,7 @@ def read_value(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
         return bare(value) if isinstance(value, list) and bare is not None else value
     if origin in UNIONS:
         kinds = [each for each in arguments if each is not type(None)]
-        # Which one of several, the value does not say.
+        # The value does not determine which of several types is meant.
         return read_value(value, kinds[0], place, unknown) if len(kinds) == 1 else value
     if isinstance(value, list):
         return _read_items(value, origin, arguments, place, unknown)

@@ -40,7 +40,7 @@ def lend(data: bytes) -> Bytes:
 
 
 def lend_text(text: Any, name: str) -> Bytes:
-    """A text argument.
+    """A string argument.
 
     :param name: the argument's name, for the message
     :raises InvalidArgument: when it is not a str, or has a lone surrogate
@@ -61,7 +61,7 @@ def lend_value(value: Any, name: str) -> Bytes:
 
 
 def lend_key(key: Any) -> Bytes:
-    """A key of encryption, for one call; that it has 32 bytes, the library says."""
+    """An encryption key, for one call; the library checks that it has 32 bytes."""
     if not isinstance(key, (bytes, bytearray, memoryview)):
         # Not its value: it may be a secret all the same.
         raise InvalidArgument(f"key must be bytes, not {type(key).__name__}")

@@ -1,4 +1,4 @@
-"""The fields of dataclasses, and what their annotations say of the values."""
+"""The fields of dataclasses, and the types of their values by their annotations."""
 
 from __future__ import annotations
 
@@ -135,10 +135,10 @@ def with_article(name: str) -> str:
 
 
 def missing_field(kind: Any, path: List[str]) -> Optional[Tuple[int, Any, Optional[str]]]:
-    """The first part of a path that is no field of its dataclass.
+    """The first part of a path that is not a field of its dataclass.
 
     :returns: its position, the dataclass, and the field that was probably meant; None when there is none, and
-        where the annotations do not tell
+        where the annotations do not determine it
     """
     hint = kind
     for position, name in enumerate(path):

@@ -225,7 +225,7 @@ class Owner(Closing):
             check(library.satchel_store_close(pointer))
         except Busy:
             if library.satchel_store_is_read_only(pointer, byref(c_bool())) == 0:
-                # Refused inside a callback that only the library knows of.
+                # Refused inside a callback that this package does not track.
                 self._handle.restore(pointer)
                 _open_stores[self._owner] = weakref.ref(self)
             raise

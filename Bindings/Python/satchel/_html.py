@@ -45,7 +45,7 @@ def html_of(result: Any) -> str:
 
 
 def members_of(result: Any) -> Dict[str, Any]:
-    """What a table shows of a result: its public fields; of a record its id and its document's members."""
+    """The columns of a result: its public fields; for a record its id and its document's members."""
     if not dataclasses.is_dataclass(result):
         return {"": result}
     names = [each.name for each in dataclasses.fields(result) if each.repr and not each.name.startswith("_")]

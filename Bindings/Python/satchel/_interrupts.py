@@ -28,9 +28,9 @@ OF_STORE, NEVER = 0, -1
 def _signal_check() -> Tuple[Any, Any]:
     """The check for SIGINT, and what runs the handlers; without effect where Python has neither.
 
-    ``PyOS_InterruptOccurred`` says whether SIGINT arrived, and forgets it. It is called through ctypes
-    without a function in Python, which would run the handlers: they could use the store, in the middle of
-    its read.
+    ``PyOS_InterruptOccurred`` returns whether SIGINT was received, and resets that. It is called through
+    ctypes without a function in Python, which would run the handlers: they could use the store, in the middle
+    of its read.
     """
     python = getattr(ctypes, "pythonapi", None)
     if python is None:
@@ -160,7 +160,7 @@ def _made(timeout: int) -> int:
 
 
 def attach(interrupting: Optional[Interrupting]) -> None:
-    """Gives this thread an interrupt; None gives the main thread that of signals, and others none."""
+    """Attaches an interrupt to this thread; None attaches that of signals, on the main thread, or none."""
     if interrupting is not None:
         check(library.satchel_interrupt_attach(interrupting.pointer))
     else:
@@ -202,7 +202,7 @@ def _must_repeat() -> bool:
     around = innermost(carried.get())
     if around is not None and around.is_cancelled:
         return False
-    # The check has forgotten the signal.
+    # The check has reset the signal.
     _python.PyErr_SetInterrupt()
     _python.PyErr_CheckSignals()
     return True

@@ -1,7 +1,7 @@
 """The shared library: finds it, declares its functions, and calls them.
 
 Searched in this order: the file that the environment variable SATCHEL_LIBRARY names; a
-libsatchel.so (on macOS, where nobody tried it, a libsatchel.dylib) in the package, as in a wheel; the build
+libsatchel.so (on macOS, which is untested, libsatchel.dylib) in the package, as in a wheel; the build
 folder of a source checkout; the system's libraries. A file that exists but cannot be loaded raises
 ImportError at once: trying the next one would hide which library runs.
 """
@@ -171,7 +171,7 @@ def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
 
 
 def some_text(function: Callable[..., int], *arguments: Any) -> str:
-    """As :func:`text_answer`, for functions that always return a text."""
+    """As :func:`text_answer`, for functions that always return a string."""
     text = text_answer(function, *arguments)
     if text is None:
         raise InternalError("the library returned no text")

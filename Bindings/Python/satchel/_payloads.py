@@ -1,4 +1,4 @@
-"""What the catalogue takes: dicts, with the types that a checker and an editor know them by, and options."""
+"""The arguments of the catalogue: dicts, with types for checkers and editors, and options."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read_options(inherit: Any, nearby: Any, allow_expired: Any = False) -> _abi.
 
 
 def restriction(value: Any, name: str, lend: Callable[[Any, str], _abi.Bytes]) -> _abi.Bytes:
-    """A value that restricts what a call is about; None for none."""
+    """A value that restricts a call; None for no restriction."""
     if value is None:
         return _encoding.NOTHING
     lent = lend(value, name)

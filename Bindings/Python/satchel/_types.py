@@ -24,7 +24,7 @@ _Own = TypeVar("_Own")
 
 
 class Conversion(NamedTuple):
-    """How values of a type become JSON values, and are made of them."""
+    """The conversion of values of a type to JSON values, and back."""
 
     to_json: Callable[[Any], Any]
     from_json: Callable[[Any], Any]
@@ -77,7 +77,7 @@ def _bytes_of(text: Any) -> bytes:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a text")
+        raise ValueError(f"{value!r} is not a str")
     return value
 
 

@@ -88,7 +88,7 @@ class Recovery:
 def restore(backup: FilePath, path: FilePath) -> Restoration:
     """Replaces a store by a copy of a backup, which is checked first.
 
-    Spooled writes beside the store are kept; the next opening applies them to the restored store.
+    Spooled writes in the outbox file are kept; the next opening applies them to the restored store.
 
     :param backup: the file of :meth:`satchel.Store.backup`
     :param path: the store, which must be closed. An existing file is renamed, never deleted

@@ -311,7 +311,7 @@ class Catalogue:
         return record_from(PruneReceipt, receipt)
 
     def delete_context(self, location: LocationDocument) -> PruneReceipt:
-        """Deletes what was delivered for a location itself.
+        """Deletes the content that was delivered for a location itself.
 
         :param location: the place of the content
         :returns: what was deleted: its sections, and the entities that only they refer to

@@ -49,7 +49,7 @@ class SatchelError(Exception):
     code: str = "E?"
 
     def __str__(self) -> str:
-        # KeyError would show its argument's repr, OSError may show an errno: say the message, always.
+        # KeyError would show its argument's repr, OSError may show an errno: always show the message.
         return str(self.args[0]) if self.args else ""
 
 

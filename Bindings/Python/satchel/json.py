@@ -25,7 +25,7 @@ __all__ = ["check", "edit", "equal", "merge", "merge_patch", "patch", "value_at"
 
 
 def check(text: Encoded) -> None:
-    """Checks that a text is JSON.
+    """Checks that a string is valid JSON.
 
     :param text: str, or bytes of UTF-8
     :raises InvalidArgument: with line, column and JSON Pointer, when it is not

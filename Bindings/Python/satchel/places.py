@@ -1,7 +1,7 @@
 """Places: how locations become keys, and labels become entity ids.
 
 A location is a dict (or the JSON text of one) with ``latitude``, ``longitude`` (numbers, both or
-neither), ``sublocality``, ``locality``, ``admin_area``, ``country_code``, ``country_name`` (texts), each
+neither), ``sublocality``, ``locality``, ``admin_area``, ``country_code``, ``country_name`` (strings), each
 optional or None; other keys are ignored. It must yield at least one key. Levels, the most specific
 first: coordinate, sublocality, locality, adminarea, country. A scope is a level or "global", in any
 letter case.
@@ -21,7 +21,7 @@ __all__ = ["entity_id", "key", "level_of_scope", "most_specific_level", "normali
 
 
 def normalize(text: Optional[str]) -> Optional[str]:
-    """A text as a component of a key: "São Paulo" becomes "sao_paulo".
+    """A string as a component of a key: "São Paulo" becomes "sao_paulo".
 
     :param text: any text; None gives None
     :returns: None when nothing is left of the text

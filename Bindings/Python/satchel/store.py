@@ -220,7 +220,7 @@ class Store(StoreBlocks):
         :param schema: a JSON Schema (2020-12) that every document must satisfy; an unknown keyword issues a
             :class:`satchel.SchemaWarning`
         :param version: of the documents, 1 by default. Records of another version are migrated, all in
-            one transaction, after a backup beside the store
+            one transaction, after a backup in the store's directory
         :param migrations: from version 1 to 2, from 2 to 3 and so on; each a list of changes such as
             ``{"rename": {"from": "a", "to": "b"}}`` (also move, default, remove, convert), which have an
             inverse; or a function that takes a document, returns it in the next version, and must not use
@@ -325,7 +325,7 @@ class Store(StoreBlocks):
         return record_from(StoreInfo, json_answer(library.satchel_store_info, self._pointer))
 
     def statistics(self) -> Dict[str, Any]:
-        """How the file is used; reads every page.
+        """The size of the file and of its contents; reads every page.
 
         :returns: ``file_bytes``, ``pages``, ``free_pages``, ``subjects`` with their size and counts,
             ``collections`` of records, and the ``spooled`` changes in the outbox file

@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class StoreSyncStatus:
-    """How far a store is synchronized with its remote; photo catalogues have a status of their own.
+    """The synchronization status of records and state; photo catalogues have their own status.
 
     ``remote`` and ``user`` are what the store is bound to, None for a store that was never synchronized, or
     was detached. ``pending`` counts the changes of records and state that are saved, and not uploaded yet.
@@ -57,7 +57,7 @@ class StoreSyncStatus:
 
 @dataclass(frozen=True)
 class SyncCounts:
-    """What was done with the records, or with the state.
+    """The counts of a sync for the records, or for the state.
 
     ``downloaded`` remote versions were applied, ``uploaded`` local changes were sent. ``deleted_locally``
     deletions of other devices were applied, ``deleted_remotely`` local ones were sent. ``merged`` counts
@@ -104,7 +104,7 @@ class SyncLoss:
 
 @dataclass(frozen=True)
 class PlannedChange:
-    """What a synchronization would do with a record, or a part of the state; see :class:`SyncFailure`.
+    """The action that a sync would take for a record, or a part of the state; see :class:`SyncFailure`.
 
     ``collection`` and ``id`` identify it. ``action`` is "upload", "download", "delete_remotely",
     "delete_locally", "merge", "conflict" or "wait".
@@ -240,7 +240,7 @@ class SyncingStore(Owner):
     def rekey(
         self, remote: Remote, user: str, key: Optional[bytes], *, old_key: Optional[bytes] = None
     ) -> StoreSyncReport:
-        """Synchronizes, and encrypts what the remote has of records and state with another key.
+        """Synchronizes, and encrypts the records and the state in the remote with another key.
 
         Devices with the new key go on; for the others :meth:`sync` raises Unauthorized from then on. A call
         that was interrupted can be repeated.
@@ -281,14 +281,14 @@ class SyncingStore(Owner):
         return _report_from(report, causes_of(failures))
 
     def sync_status(self) -> StoreSyncStatus:
-        """How far records and state are synchronized; needs no network, and does not wait for a sync."""
+        """The synchronization status of records and state; uses no network, and does not wait for a sync."""
         return record_from(StoreSyncStatus, json_answer(library.satchel_store_sync_status, self._pointer))
 
     def detach(self) -> None:
         """Ends the binding to a remote and a user; waits for a running synchronization.
 
-        The data stay, on both sides. Conflicts that are open or wait are forgotten. The next :meth:`sync`
-        binds the store again, and compares everything.
+        Local and remote data remain. Open and waiting conflicts are deleted. The next :meth:`sync` binds the
+        store again, and compares everything.
 
         :raises InvalidArgument: in a batch
         :raises Busy: in a callback of a synchronization of this store

@@ -62,7 +62,7 @@ enum satchel_exif_text {
   SATCHEL_EXIF_TEXTS
 };
 
-/* The maximum length of a text in bytes; a longer one is truncated. */
+/* The maximum length of a string in bytes; a longer one is truncated. */
 enum { SATCHEL_EXIF_TEXT_MAXIMUM = 255 };
 
 /* The bytes of a file. */
@@ -109,7 +109,7 @@ struct satchel_exif {
 void satchel_images_exif(
     const struct satchel_images *images, const struct satchel_image_source *source, struct satchel_exif *exif);
 
-/* Copies a text into `buffer`; returns its length, at most SATCHEL_EXIF_TEXT_MAXIMUM and at most `count`. */
+/* Copies a string into `buffer`; returns its length, at most SATCHEL_EXIF_TEXT_MAXIMUM and at most `count`. */
 size_t satchel_exif_copy(
     const struct satchel_exif *exif, enum satchel_exif_text text, uint8_t *buffer, size_t count);
 

@@ -134,8 +134,8 @@ private struct EntitySearch {
       guard allowsExpired else { return nil }
     }
     if section == nil {
-      let uses = try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row))
-      guard uses > 0 else { return nil }
+      let references = try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row))
+      guard references > 0 else { return nil }
     }
     return Candidate(
       record: record, section: section ?? EntityID.section(of: record.entityID) ?? "", score: score)

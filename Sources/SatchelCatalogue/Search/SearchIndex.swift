@@ -4,9 +4,9 @@ import SatchelStorage
 
 /// The full-text index of the stored entities.
 ///
-/// It is made when somebody first searches, and brought up to date by each search: persisting adds nothing to
-/// it, and only notes which indexed entities it changed. It has tokens, not texts: `SearchTokenizer` makes them,
-/// so that FTS5's simplest tokenizer divides them, and any program can check the file.
+/// It is created by the first search, and brought up to date by each search: persisting adds nothing to it,
+/// and only records which indexed entities it changed. It has tokens, not strings: `SearchTokenizer` makes
+/// them, so that FTS5's simplest tokenizer divides them, and any program can check the file.
 package struct SearchIndex {
   package static let subject = SubjectSchema(
     name: "search", migrations: [Migration(version: 1, sql: schema)])
@@ -30,7 +30,7 @@ package struct SearchIndex {
     try connection.first(Self.through) { $0.anyInteger(0) }
   }
 
-  /// Notes that an entity's text changed or was deleted, if the index has it.
+  /// Records that an entity's text changed or was deleted, if the index has it.
   func noteChange(of row: Int64) throws {
     try connection.run(
       """
@@ -69,7 +69,7 @@ package struct SearchIndex {
         "\(database.path): the search index lacks entities; search once with the store opened writable")
     }
     _ = try naming { try database.prepare(subject) }
-    // The index can be made again: it need not be on the disk when this returns.
+    // The index can be rebuilt, so that it need not be durable when this returns.
     while try database.write(
       isSynced: false, { try SearchIndex(connection: $0.connection).updateChunk() })
     {}
@@ -153,7 +153,7 @@ package struct SearchIndex {
     }
   }
 
-  /// Removes the index, to save space; the next search makes it again.
+  /// Removes the index, to save space; the next search rebuilds it.
   static func remove(_ connection: Connection) throws {
     guard try SearchIndex(connection: connection).indexedThrough() != nil else { return }
     try naming {
@@ -163,7 +163,7 @@ package struct SearchIndex {
     try clear(connection)
   }
 
-  /// Forgets the state of the index, so that the next search makes it again.
+  /// Deletes the state of the index, so that the next search rebuilds it.
   static func clear(_ connection: Connection) throws {
     try connection.run("DELETE FROM setting WHERE key = 'searched_through'")
     try connection.run("DELETE FROM search_change")
@@ -200,7 +200,7 @@ package struct SearchIndex {
 
   // MARK: Checking
 
-  /// Returns what is wrong with the index; nil when it is sound.
+  /// Returns the first defect of the index; nil when it is sound.
   func fault() throws -> String? {
     guard let through = try indexedThrough() else { return nil }
     guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'entity_search'") > 0 else {

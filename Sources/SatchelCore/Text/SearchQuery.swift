@@ -14,15 +14,15 @@ package struct SearchQuery {
   /// - Throws: `.invalid` for too many words
   package init(_ text: String) throws {
     var terms: [Term] = []
-    var isTooLong = false
+    var exceedsLimit = false
     SearchTokenizer.visit(text) { word in
       let term = Term(scalars: Array(word.scalars), isRun: word.isRun)
       // Compares with a bounded number of terms, so that the time is linear in the text.
-      if isTooLong || terms.contains(term) { return }
-      isTooLong = terms.count == Self.maxCount || term.isRun && term.scalars.count > Self.maxCount
+      if exceedsLimit || terms.contains(term) { return }
+      exceedsLimit = terms.count == Self.maxCount || term.isRun && term.scalars.count > Self.maxCount
       terms.append(term)
     }
-    guard !isTooLong else {
+    guard !exceedsLimit else {
       throw SatchelError(
         .invalid, "text: a search has at most \(Self.maxCount) words, and a run as many characters")
     }
@@ -44,7 +44,7 @@ package struct SearchQuery {
     }.joined(separator: " ")
   }
 
-  /// Returns the position of a term in a word; nil when it is not there.
+  /// Returns the position of a term in a word; nil when it does not occur.
   package func offset(of term: Term, in word: SearchTokenizer.Word) -> Int? {
     guard term.isRun == word.isRun, term.scalars.count <= word.scalars.count else { return nil }
     guard term.isRun else { return word.scalars.starts(with: term.scalars) ? 0 : nil }

@@ -3,7 +3,7 @@ import CUTF8Proc
 /// Splits texts of any script into words for the search, in lower case and without diacritics.
 ///
 /// A word is a run of letters, digits and the marks of scripts in which marks are part of a word. In scripts
-/// that are written without spaces a run is no word, so that it is indexed by pairs of adjacent characters: any
+/// that are written without spaces a run is not a word: it is indexed by pairs of adjacent characters: any
 /// part of the run is then a phrase of pairs.
 package struct SearchTokenizer {
   /// A word, or a run of a script without spaces.

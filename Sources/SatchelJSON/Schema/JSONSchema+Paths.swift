@@ -32,7 +32,7 @@ private struct JSONSchemaPathSearch {
   private let program: JSONSchemaProgram
   private let path: [String]
   private let reachesArrays: Bool
-  /// What is being decided; schemas may refer to themselves.
+  /// The schemas whose decision is in progress; schemas may refer to themselves.
   private var active: Set<[Int]> = []
   /// The number of schemas that may still be looked at.
   private var stepsLeft = 10_000

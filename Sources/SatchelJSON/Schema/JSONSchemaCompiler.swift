@@ -3,7 +3,7 @@ final class JSONSchemaCompiler {
   private static let maxWarnings = 100
 
   private let references: JSONSchemaReferences
-  /// What the schema is compiled to; readers add what their rules refer to.
+  /// The output of the compilation; readers add the constants that their rules refer to.
   var program = JSONSchemaProgram()
   private var locations: [JSONSchemaLocation] = []
   private var known: [JSONKey: Int] = [:]

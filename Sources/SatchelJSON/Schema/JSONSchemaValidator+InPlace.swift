@@ -67,7 +67,7 @@ extension JSONSchemaValidator {
   }
 }
 
-/// What the explanations of failed "anyOf" and "oneOf" may still cost.
+/// The remaining budget for explaining failed "anyOf" and "oneOf".
 struct JSONSchemaExplanation {
   /// The maximum number of violations of one schema that are looked for.
   static let maxViolations = 10
@@ -85,8 +85,8 @@ private struct NearestSchema {
 
   var number: Int
   var violations: [JSONSchemaViolation]
-  /// How far the value is from the schema: another type is farther than another constant, such as the "kind"
-  /// that tells variants apart, and that than anything else.
+  /// The distance of the value from the schema: another type is farther than another constant, such as the
+  /// "kind" that tells variants apart, and that than anything else.
   var distance: (types: Int, constants: Int, violations: Int)
 
   init(_ number: Int, _ violations: [JSONSchemaViolation], level: Int) {

@@ -19,7 +19,7 @@ struct BackupFiles: Sendable {
   /// - Throws: `SatchelError` `.notFound` or `.invalid` for the last path, `.cancelled`
   func read(_ photo: Photo, at paths: [[UInt8]], _ cancellation: Cancellation) throws -> [UInt8] {
     var failure = SatchelError(
-      .notFound, "no scan has found a file of the photo, and \"\(photo.filename)\" is no name")
+      .notFound, "no scan has found a file of the photo, and \"\(photo.filename)\" is not a file name")
     for path in paths {
       let text = String(decoding: path, as: UTF8.self)
       do {

@@ -6,7 +6,7 @@ import SatchelStorage
 struct BackupRemote: Sendable {
   /// The metadata with the MD5 of an object's body, as computed by its writer.
   private static let checksumName = "md5"
-  /// How often an object is tried again after another program changed it.
+  /// The number of retries for an object that other programs change.
   private static let rounds = 4
 
   let store: MeteredStore
@@ -53,10 +53,10 @@ struct BackupRemote: Sendable {
     return try isFile(head, of: photo)
   }
 
-  /// Writes a photo's file, and checks that the remote has it. What is under its key and is not its file is
+  /// Writes a photo's file, and checks that the remote has it. Another object under its key counts as
   /// damaged, and is replaced.
   ///
-  /// - Throws: `SatchelError` `.busy` when other programs write other bytes there, `.damaged` when the store has
+  /// - Throws: `SatchelError` `.busy` when other programs keep writing other bytes, `.damaged` when the store has
   ///   other bytes afterwards; `ObjectStoreError`
   func put(_ photo: Photo, _ bytes: [UInt8]) throws {
     let key = try key(photo.md5)
@@ -78,7 +78,7 @@ struct BackupRemote: Sendable {
       case .gone: condition = .ifAbsent
       }
     }
-    throw SatchelError(.busy, "\(key): other programs write other bytes there")
+    throw SatchelError(.busy, "\(key): other programs keep writing other bytes")
   }
 
   private func head(_ md5: MD5) throws -> ObjectHead? {
@@ -88,7 +88,7 @@ struct BackupRemote: Sendable {
     }
   }
 
-  /// Whether an object has the size and the MD5 of a photo; reads one whose writer did not say its MD5.
+  /// Whether an object has the size and the MD5 of a photo; reads one without the MD5 in its metadata.
   private func isFile(_ head: ObjectHead, of photo: Photo) throws -> Bool {
     guard head.size == photo.size else { return false }
     if let known = head.metadata[Self.checksumName] { return known == photo.md5.description }

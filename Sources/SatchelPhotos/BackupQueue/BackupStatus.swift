@@ -1,12 +1,12 @@
 import SatchelCore
 import SatchelStorage
 
-/// The state of a photo's backup.
+/// The status of a photo's backup.
 public enum BackupStatus: String, Sendable, CaseIterable {
   case notBackedUp = "not_backed_up"
   case queued, uploading, uploaded, error
 
-  /// The states that may follow.
+  /// The statuses that may follow.
   var successors: [BackupStatus] {
     switch self {
     case .notBackedUp, .error: [.queued]

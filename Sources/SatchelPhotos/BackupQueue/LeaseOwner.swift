@@ -4,7 +4,7 @@ import SatchelStorage
 /// The owner of leases on queued backups: one value of `PhotoCatalogue`, in one process.
 ///
 /// Its name shows whether its process is still alive: it consists of the machine's boot id, the process's id
-/// and start time, and a number of its own.
+/// and start time, and a unique number.
 final class LeaseOwner: Sendable {
   /// The name in the table.
   let name: String

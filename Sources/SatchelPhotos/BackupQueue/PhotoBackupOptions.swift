@@ -4,7 +4,7 @@ import SatchelStorage
 
 /// Options of work with backed up files.
 public struct PhotoBackupOptions: TransferOptions {
-  /// How many files are transferred at once: 1 to 16; clamped.
+  /// The number of files that are transferred at the same time: 1 to 16; clamped.
   public var parallel = 4
   /// How requests are retried.
   public var retry = Retry()

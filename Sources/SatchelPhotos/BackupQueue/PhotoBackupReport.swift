@@ -3,7 +3,7 @@ import SatchelRemote
 
 /// The result of a backup.
 public struct PhotoBackupReport: Sendable, Equatable, JSONConvertible, TrafficReport {
-  /// The most failures that are listed; the count includes all.
+  /// The maximum number of listed failures; the count includes all.
   public static let maxListed = 1000
 
   /// A photo whose file could not be uploaded.
@@ -51,7 +51,7 @@ public struct PhotoBackupReport: Sendable, Equatable, JSONConvertible, TrafficRe
 public struct PhotoRestoreReport: Sendable, Equatable, JSONConvertible, TrafficReport {
   /// The size of the file.
   public var size: Int64 = 0
-  /// Whether the file was there already.
+  /// Whether the file existed already.
   public var isUnchanged = false
   /// Requests to the object store, retries included.
   public var requests: Int64 = 0
@@ -73,7 +73,7 @@ public struct PhotoRestoreReport: Sendable, Equatable, JSONConvertible, TrafficR
 // The library for C is built without concurrency: see the Makefile.
 #if !SATCHEL_WITHOUT_CONCURRENCY
   extension PhotoCatalogue {
-    /// Runs a backup on a thread of its own, like the blocking form; cancelling the task ends it.
+    /// Runs a backup on a separate thread, like the blocking form; cancelling the task ends it.
     public func runBackup(
       with store: any ObjectStore, user: UserID, options: PhotoBackupOptions = PhotoBackupOptions(),
       progress: (@Sendable (SyncProgress) -> Bool)? = nil

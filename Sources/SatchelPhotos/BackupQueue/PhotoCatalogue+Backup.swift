@@ -4,12 +4,12 @@ import SatchelStorage
 extension PhotoCatalogue {
   /// Appends a photo to the queue of backups, and stars it.
   ///
-  /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is not backed up, or failed
+  /// - Throws: `.notFound`, `.invalid` (which names both statuses) unless it is not backed up, or failed
   public func queueBackup(_ md5: MD5) throws {
     try step(md5, to: .queued) { local, table, _ in try local.enqueue(in: table) }
   }
 
-  /// Leases the photo that has been queued longest to the caller, who uploads it: no other caller in any
+  /// Leases the photo that has been queued longest to the caller, for uploading it: no other caller in any
   /// process gets it. Leases of processes that died return to the queue, at their old positions.
   ///
   /// - Returns: nil when the queue is empty
@@ -20,7 +20,7 @@ extension PhotoCatalogue {
 
   /// Marks a claimed photo as uploaded.
   ///
-  /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is being uploaded
+  /// - Throws: `.notFound`, `.invalid` (which names both statuses) unless it is being uploaded
   public func finishBackup(_ md5: MD5) throws {
     try step(md5, to: .uploaded) { local, _, now in
       local.leaseOwner = nil
@@ -33,7 +33,7 @@ extension PhotoCatalogue {
   /// Marks the upload of a claimed photo as failed; the photo may be queued again.
   ///
   /// - Parameter reason: a message for people, stored with the photo
-  /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is being uploaded
+  /// - Throws: `.notFound`, `.invalid` (which names both statuses) unless it is being uploaded
   public func failBackup(_ md5: MD5, reason: String) throws {
     try step(md5, to: .error) { local, _, now in
       local.leaseOwner = nil
@@ -45,7 +45,7 @@ extension PhotoCatalogue {
 
   // MARK: Steps
 
-  /// Moves a backup to a state, if its current state allows that.
+  /// Changes the status of a backup, if its current status allows that.
   private func step(
     _ md5: MD5, to status: BackupStatus, _ change: (inout LocalRow, LocalTable, Int64) throws -> Void
   ) throws {
@@ -94,11 +94,11 @@ extension PhotoCatalogue {
 
   /// Requeues the leases of processes that died; photos whose star was removed meanwhile leave the queue.
   ///
-  /// - Returns: how many leases ended
+  /// - Returns: the number of ended leases
   @discardableResult
   func requeueExpiredLeases() throws -> Int { try requeue { !LeaseOwner.isAlive($0) } }
 
-  /// Ends this value's lease of a photo whose upload did not come to a result: the photo returns to the queue.
+  /// Ends this value's lease of a photo whose upload has no result: the photo returns to the queue.
   func releaseBackup(_ md5: MD5) throws {
     try write { transaction, id in
       let table = LocalTable(connection: transaction.connection, catalogue: id)

@@ -9,14 +9,14 @@ extension PhotoCatalogue {
   ///
   /// A file is found by the paths of the last scan, else by its name in the directory, and uploaded only with
   /// the size and MD5 of its row; the object is written under a condition, and checked afterwards. A file that
-  /// the remote has already is not sent again. What a killed run had begun returns to the queue, and goes on with
-  /// the next run. A photo whose file cannot be uploaded gets the status `error`, with the reason; when the remote
-  /// fails, the run ends, and the photo stays queued.
+  /// the remote has already is not sent again. Photos that a killed run was uploading return to the queue,
+  /// and the next run continues with them. A photo whose file cannot be uploaded gets the status `error`,
+  /// with the reason; when the remote fails, the run ends, and the photo stays queued.
   ///
   /// Memory: the files that are being transferred, at most 256 MB, or one greater file.
   ///
-  /// - Parameter progress: called with the progress, never concurrently; false ends the run, as cancelling does:
-  ///   what is done is recorded, and the report says so
+  /// - Parameter progress: called with the progress, never concurrently; false ends the run, as cancelling
+  ///   does: completed uploads are recorded, and the report has `isCancelled`
   /// - Throws: `SatchelError`: `notFound` when the directory does not exist, `foreign` when the catalogue is
   ///   synchronized as another user, `invalid` in a batch, `unauthorized`, `unavailable`, `full`, `readOnly`
   public func runBackup(
@@ -38,8 +38,8 @@ extension PhotoCatalogue {
   ///
   /// - Parameter path: of the file, in a directory that exists
   /// - Throws: `SatchelError`: `notFound` when the remote does not have the file, or the directory does not
-  ///   exist, `damaged` for other bytes in the remote, `constraint` when another file is there, `invalid` for a
-  ///   path that cannot be, and in a batch, `unauthorized`, `unavailable`, `cancelled`
+  ///   exist, `damaged` for other bytes in the remote, `constraint` when another file is at the path,
+  ///   `invalid` for an invalid path, and in a batch, `unauthorized`, `unavailable`, `cancelled`
   public func restoreBackup(
     of md5: MD5, to path: String, from store: any ObjectStore, user: UserID,
     options: PhotoBackupOptions = PhotoBackupOptions(),
@@ -104,10 +104,10 @@ extension PhotoCatalogue {
     try bytes.withUnsafeBytes { try file.append($0) }
     let part = file.partPath
     try file.commit {
-      // Another file may have come there during the download.
+      // Another program may have created a file at the path during the download.
       _ = try existing(path, md5)
       guard let modified else { return }
-      // A file system that does not keep such a time has the present one.
+      // A file system that cannot store such a time keeps the current one.
       let times = [timespec](repeating: timespec(tv_sec: time_t(modified), tv_nsec: 0), count: 2)
       _ = utimensat(AT_FDCWD, part, times, 0)
     }
@@ -118,7 +118,7 @@ extension PhotoCatalogue {
 private final class BackupRun: Sendable {
   private struct State {
     var report = PhotoBackupReport()
-    /// Why no more photos are uploaded.
+    /// The error that ended the run.
     var failure: (any Error)?
   }
 
@@ -165,7 +165,7 @@ private final class BackupRun: Sendable {
           if isSent { state.report.uploaded += 1 } else { state.report.found += 1 }
         }
       } catch {
-        try settle(photo, error)
+        try recordFailure(photo, error)
       }
       report { $0.done += 1 }
       return true
@@ -191,7 +191,7 @@ private final class BackupRun: Sendable {
   /// Records a photo that was not uploaded.
   ///
   /// - Throws: an error that concerns all photos; the photo returns to the queue
-  private func settle(_ photo: Photo, _ error: any Error) throws {
+  private func recordFailure(_ photo: Photo, _ error: any Error) throws {
     if case .cancelled = (error as? ObjectStoreError)?.reason {
       return try catalogue.releaseBackup(photo.md5)
     }

@@ -38,7 +38,7 @@ public struct PhotoRefreshReport: Sendable, Equatable, JSONConvertible {
 
   /// Photos of the catalogue whose file is in the remote.
   public var photos: Int64 = 0
-  /// Photos that got their star now.
+  /// Photos that this call starred.
   public var starred: Int64 = 0
   /// Objects below the user's prefix that are not files of the catalogue's photos.
   public var unknownCount: Int64 = 0
@@ -72,7 +72,7 @@ private struct BackupRefresh {
   let remote: BackupRemote
   let session: SyncSession
   private var report = PhotoRefreshReport()
-  /// Photos that were uploaded, as far as the listing has not shown them.
+  /// Uploaded photos that the listing has not contained so far.
   private var unseen: Set<MD5> = []
 
   init(catalogue: PhotoCatalogue, remote: BackupRemote, session: SyncSession) {
@@ -182,7 +182,7 @@ extension LocalRow {
 // The library for C is built without concurrency: see the Makefile.
 #if !SATCHEL_WITHOUT_CONCURRENCY
   extension PhotoCatalogue {
-    /// Refreshes on a thread of its own, like the blocking form; cancelling the task cancels it.
+    /// Refreshes on a separate thread, like the blocking form; cancelling the task cancels it.
     public func refreshBackups(
       with store: any ObjectStore, user: UserID, queueMissing: Bool = false,
       options: PhotoBackupOptions = PhotoBackupOptions(), progress: (@Sendable (SyncProgress) -> Bool)? = nil

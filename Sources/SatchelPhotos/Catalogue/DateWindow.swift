@@ -7,7 +7,7 @@ struct DateWindow {
   let range: ClosedRange<Int64>?
   private let isDescending: Bool
 
-  /// - Parameter cursor: the last key of the page before
+  /// - Parameter cursor: the last key of the previous page
   init(_ query: PhotoQuery, _ cursor: PhotoKey? = nil) {
     isDescending = query.isDescending
     var (from, to) = (query.from ?? .min, query.to ?? .max)
@@ -30,7 +30,7 @@ struct DateIndex {
   let range: DateRange
   let isDescending: Bool
 
-  /// - Parameter cursor: the last photo of the page before, in an order by date
+  /// - Parameter cursor: the last photo of the previous page, in an order by date
   init?(_ scans: [ShardScan], _ dates: ClosedRange<Int64>?, after cursor: DateEntry?, isDescending: Bool) {
     guard let dates, let range = DateRange(dates, after: cursor, isDescending: isDescending) else {
       return nil

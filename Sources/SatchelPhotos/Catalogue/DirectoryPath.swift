@@ -5,8 +5,7 @@ import SatchelStorage
 enum DirectoryPath {
   /// Returns an absolute path without ".", ".." and double slashes; the real path of the part that exists.
   ///
-  /// - Throws: `.invalid` for what is not a path, is longer than a path can be, or has no real path in UTF-8;
-  ///   `.io`
+  /// - Throws: `.invalid` for a string that is not a path, is too long, or has no real path in UTF-8; `.io`
   static func normalized(_ path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SatchelError(.invalid, "directory: is empty, or contains a NUL")
@@ -39,7 +38,7 @@ enum DirectoryPath {
   }
 
   private static let slash = UInt8(ascii: "/")
-  /// The longest path in bytes: PATH_MAX without the NUL at the end.
+  /// The maximum length of a path in bytes: PATH_MAX without the NUL at the end.
   private static let maximumLength = 4095
 
   private static func check(_ path: String, length: Int) throws {

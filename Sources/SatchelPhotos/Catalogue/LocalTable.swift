@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// A row of `photo_local`: what is known of a photo only on this device.
+/// A row of `photo_local`: the local-only columns of a photo.
 struct LocalRow {
   var isStarred = false
   var backup = BackupStatus.notBackedUp
@@ -12,15 +12,15 @@ struct LocalRow {
   var lastAttempt: Int64?
   var error: String?
   var metadata = PhotoMetadata()
-  /// The date that the last scan found, Unix seconds, and where it is from.
+  /// The date that the last scan found, Unix seconds, and its source.
   var scannedDate: Int64?
   var dateSource: PhotoDateSource?
 
-  /// Where a photo's date is from; nil for another date than the scanned one.
+  /// The source of a photo's date; nil for another date than the scanned one.
   func source(of photo: Photo) -> PhotoDateSource? { photo.photodate == scannedDate ? dateSource : nil }
 }
 
-/// The table `photo_local`: what is known of photos only on this device.
+/// The table `photo_local`: the local-only columns of photos.
 struct LocalTable {
   let connection: Connection
   let catalogue: Int64
@@ -108,7 +108,7 @@ struct LocalTable {
     return photos
   }
 
-  /// Returns how many photos have each status; photos without a row are not counted.
+  /// Returns the number of photos of each status; photos without a row are not counted.
   func counts() throws -> [BackupStatus: Int64] {
     var counts: [BackupStatus: Int64] = [:]
     try connection.each(
@@ -117,7 +117,7 @@ struct LocalTable {
     return counts
   }
 
-  /// Returns the stars and backup states of a range.
+  /// Returns the stars and backup statuses of a range.
   func states(in range: ClosedRange<MD5>) throws -> [MD5: (isStarred: Bool, backup: BackupStatus)] {
     var states: [MD5: (isStarred: Bool, backup: BackupStatus)] = [:]
     try range.lowerBound.withBytes { first in

@@ -34,7 +34,7 @@ struct PageCollector {
   /// not complete. Call it after `finish`.
   var lastEntry: DateEntry? { last.map { DateEntry(date: $0.photodate, md5: $0.md5) } }
 
-  /// The last key of the page before.
+  /// The last key of the previous page.
   var cursor: PhotoKey? { start }
 
   /// Removes all photos.

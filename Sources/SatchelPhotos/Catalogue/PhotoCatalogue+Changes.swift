@@ -6,7 +6,7 @@ extension PhotoCatalogue {
   /// Returns the local changes since the last sync, in the order of md5; deletions included.
   ///
   /// - Parameters:
-  ///   - md5: the last change of the page before; nil for the first page
+  ///   - md5: the last change of the previous page; nil for the first page
   ///   - limit: the maximum number of changes
   /// - Throws: `.invalid` for a limit less than 1, `.closed`, `.damaged`
   public func changes(after md5: MD5? = nil, limit: Int = 1000) throws -> [PhotoChange] {

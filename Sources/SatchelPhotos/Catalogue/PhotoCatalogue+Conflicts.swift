@@ -51,7 +51,7 @@ extension PhotoCatalogue {
 
 /// A local change that was overwritten.
 public struct PhotoConflict: Sendable, Equatable, Identifiable, JSONConvertible {
-  /// What overwrote the change.
+  /// The operation that overwrote the change.
   public enum Cause: String, Sendable {
     /// The remote.
     case sync
@@ -73,7 +73,7 @@ public struct PhotoConflict: Sendable, Equatable, Identifiable, JSONConvertible 
   public var local: Photo?
   /// The row that won; nil when the other side has none.
   public var remote: Photo?
-  /// The row that both sides changed; nil when there was none.
+  /// The common version of the row; nil when it did not exist.
   public var base: Photo?
 
   public var kind: Kind { local == nil ? .delete : .upsert }

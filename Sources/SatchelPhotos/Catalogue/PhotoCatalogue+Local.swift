@@ -21,9 +21,9 @@ extension PhotoCatalogue {
     try setLocal(md5, JSONReading(local: json, "columns", keys: JSONReading.localKeys))
   }
 
-  /// Sets or removes a photo's star. A star says that the photo's file is in the remote, or is to be: starring
+  /// Sets or removes a photo's star. A star marks a photo whose file is, or is to be, in the remote: starring
   /// a photo whose file is not backed up queues its backup, whether its row is in the remote or not. Removing
-  /// the star takes a queued photo out of the queue, and deletes nothing in the remote.
+  /// the star removes a queued photo from the queue, and deletes nothing in the remote.
   ///
   /// - Throws: `.notFound`
   public func star(_ md5: MD5, _ isStarred: Bool = true) throws {
@@ -46,7 +46,7 @@ extension PhotoCatalogue {
 }
 
 extension LocalRow {
-  /// Sets or removes the star, and puts the photo into the queue or takes it out.
+  /// Sets or removes the star, and adds the photo to the queue or removes it.
   mutating func star(_ isStarred: Bool, in table: LocalTable) throws {
     self.isStarred = isStarred
     switch backup {

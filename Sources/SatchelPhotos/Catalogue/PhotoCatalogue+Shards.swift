@@ -55,8 +55,8 @@ extension PhotoCatalogue {
   /// With `.remoteWins` (the file wins) local changes since the last sync that the file contradicts go to the
   /// conflict log; with `.merge` they stay on top of the file.
   ///
-  /// Memory beside the bytes: 56 bytes for each photo of the file, and a copy of the file when it is not in
-  /// canonical form.
+  /// Memory in addition to the bytes: 56 bytes for each photo of the file, and a copy of the file when it is
+  /// not in canonical form.
   ///
   /// - Throws: `.invalid` when more than a million lines are rejected, `.readOnly`, `.closed`, `.damaged`
   @discardableResult

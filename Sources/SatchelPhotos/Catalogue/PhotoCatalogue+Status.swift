@@ -20,8 +20,8 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Detaches the catalogue from its remote: nothing counts as synchronized any more, and the next sync, with
-  /// any remote, merges both sides by its policy. Nothing is uploaded, and no local photo changes.
+  /// Detaches the catalogue from its remote: the base of each shard is deleted, and the next sync, with any
+  /// remote, merges both sides by its policy. Nothing is uploaded, and no local photo changes.
   ///
   /// - Throws: `.readOnly`, `.closed`
   public func detach() throws {

@@ -7,8 +7,8 @@ import SatchelStorage
 /// A shard has a base, which is the version synchronized last, and the local changes since. Local columns
 /// (camera, star, backup) are stored apart from the rows, and no import or sync changes them.
 ///
-/// Safe to use from any number of threads, and beside other processes. After the store is closed, and after
-/// `close()`, calls throw `.closed`.
+/// Safe to use from any number of threads and processes at the same time. After the store is closed, and
+/// after `close()`, calls throw `.closed`.
 public final class PhotoCatalogue: Sendable {
   /// The directory: absolute, and its real path where it exists.
   public let directory: String
@@ -21,8 +21,8 @@ public final class PhotoCatalogue: Sendable {
   /// - Parameters:
   ///   - directory: need not exist; all paths of one directory give the same catalogue
   ///   - onConflict: declares the policy for shards that were changed on both sides; nil keeps the declared one
-  /// - Throws: `.invalid` for what is not a path, and for a policy that photos do not support, `.closed`, `.newer`,
-  ///   `.io`, `.readOnly`
+  /// - Throws: `.invalid` for an invalid path, and for a policy that photos do not support, `.closed`,
+  ///   `.newer`, `.io`, `.readOnly`
   package init(database: Database, directory: String, onConflict: ConflictPolicy? = nil) throws {
     try onConflict?.checkForPhotos()
     self.directory = try DirectoryPath.normalized(directory)
@@ -103,7 +103,7 @@ public final class PhotoCatalogue: Sendable {
 
   // MARK: Changes
 
-  /// The most photos of a notification; with more, it names their shards.
+  /// The maximum number of photos in a notification; with more, it names their shards.
   private static let maxKeys = 1000
 
   /// Notifies observers of changed photos.

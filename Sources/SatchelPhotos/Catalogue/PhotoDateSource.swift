@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Where a photo's date is from.
+/// The source of a photo's date.
 public enum PhotoDateSource: String, Sendable, CaseIterable {
   /// EXIF's DateTimeOriginal: when the photo was taken.
   case original = "date_time_original"
@@ -30,9 +30,9 @@ public enum PhotoDateSource: String, Sendable, CaseIterable {
   }
 }
 
-/// Exposure times as people write them: "1/200", "0.3", "2.5".
+/// Exposure times in the notation of cameras: "1/200", "0.3", "2.5".
 enum ShutterSpeed {
-  /// Seconds that can be written: from a millionth to some weeks.
+  /// The range of seconds: from a millionth to some weeks.
   static let range: ClosedRange<Double> = 1e-6...1e7
 
   /// Returns the text of a time that a camera has measured: rounded, as cameras show it.
@@ -57,10 +57,10 @@ enum ShutterSpeed {
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  /// Whether a text is a number, or a fraction of two, of seconds in the range.
+  /// Whether a string is a number, or a fraction of two, of seconds in the range.
   static func isValid(_ text: String) -> Bool { seconds(text).map(range.contains) ?? false }
 
-  /// Returns the seconds of a text; nil when it is not a time.
+  /// Returns the seconds that a string represents; nil when it is not a time.
   static func seconds(_ text: String) -> Double? {
     let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), text.utf8.count <= 32 else { return nil }

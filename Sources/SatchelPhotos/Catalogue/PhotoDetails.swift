@@ -8,13 +8,13 @@ public struct PhotoDetails: Sendable, Equatable {
   /// Whether the remote did not have it at the last sync.
   public var isLocalOnly: Bool
   public var backup: BackupStatus
-  /// How many uploads were started.
+  /// The number of started uploads.
   public var attempts: Int64
   /// When the last upload was started, or ended: Unix milliseconds.
   public var lastAttempt: Int64?
-  /// Why the last upload failed.
+  /// The reason why the last upload failed.
   public var error: String?
-  /// Where the date is from, if a scan of this device has found it; nil for a date that another device or a
+  /// The source of the date, if a scan of this device has found it; nil for a date that another device or a
   /// program has set.
   public var dateSource: PhotoDateSource?
   public var metadata: PhotoMetadata

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What is known of a photo only on this device. It is never uploaded, and imports leave it unchanged.
+/// The local-only columns of a photo. They are never uploaded, and imports leave them unchanged.
 public struct PhotoMetadata: Sendable, Equatable {
   public var cameraMake: String?
   public var cameraModel: String?
@@ -104,7 +104,7 @@ extension PhotoMetadata: JSONConvertible {
     if object.has("preview_cached_at") { previewCachedAt = try object.integer("preview_cached_at") }
   }
 
-  /// A text, or a number of seconds.
+  /// A string, or a number of seconds.
   private static func shutterSpeed(_ object: JSONReading) throws -> String? {
     guard object.isNumber("shutter_speed") else { return try object.string("shutter_speed") }
     guard let seconds = try object.real("shutter_speed") else { return nil }

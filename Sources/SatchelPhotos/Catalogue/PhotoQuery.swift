@@ -28,7 +28,7 @@ public struct PhotoQuery: Equatable, Sendable {
   public var isDescending = false
   /// Photos of a page: 1 to 100,000.
   public var limit = 1000
-  /// `PhotoPage.next` of the page before; the order must be the same.
+  /// `PhotoPage.next` of the previous page; the order must be the same.
   public var cursor: String?
 
   /// Matches all photos, ordered by md5.

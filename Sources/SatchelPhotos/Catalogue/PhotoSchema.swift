@@ -173,7 +173,7 @@ package enum PhotoSchema {
     CREATE INDEX photo_conflict_catalogue ON photo_conflict(catalogue, id);
 
     -- Files that scans have found: files that did not change since are not read again. Times are Unix
-    -- nanoseconds. Missing: the file is gone, or has other bytes by now (md5 is in the key for that); the row
+    -- nanoseconds. Missing: the file was removed, or has other bytes (md5 is in the key for that); the row
     -- is kept while its photo is, so that the photo can be reported and removed.
     CREATE TABLE photo_file(
       catalogue INTEGER NOT NULL,

@@ -10,7 +10,7 @@ struct ShardDirectory {
   /// Opens a file for reading; nil when it does not exist. Does not follow links, and does not block on
   /// pipes.
   ///
-  /// - Throws: `.invalid` for what is not a regular file, `.io`, `.readOnly`
+  /// - Throws: `.invalid` for anything but a regular file, `.io`, `.readOnly`
   func open(_ file: String) throws -> DiskFile? {
     var status = stat()
     if lstat("\(path)/\(file)", &status) == 0, status.st_mode & S_IFMT == S_IFLNK {

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Reads and parses the shard files of a directory on threads of its own, a few ahead of the caller.
+/// Reads and parses the shard files of a directory on its own threads, a few files ahead of the caller.
 struct ShardFileLoader {
   /// The result of reading a shard's file.
   // Unchecked: a file's bytes are not modified any more, and lines are pointers into them.
@@ -14,7 +14,7 @@ struct ShardFileLoader {
     case failed(any Error)
   }
 
-  /// The most files in memory at once, beside the one that the caller has.
+  /// The maximum number of files in memory at once, without the one that the caller has.
   private static let ahead = 2
   private static let threads = 2
 

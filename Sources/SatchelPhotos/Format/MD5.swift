@@ -97,8 +97,8 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
   private static func eight(_ loaded: UInt64) -> UInt64? {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let text = UInt64(bigEndian: loaded)
-    // Letters have bit 6. A byte that is no digit gives more than 15, or is not the digit that its value is
-    // written as.
+    // Letters have bit 6. A byte that is not a digit gives more than 15, or is not the digit that its value
+    // is written as.
     var value = (text & (ones * 15)) &+ ((text >> 6) & ones) &* 9
     let letters = ((value &+ ones * 6) >> 4) & ones
     guard value & (ones * 16) == 0, value &+ ones * 0x30 &+ letters * 0x27 == text else { return nil }

@@ -6,7 +6,7 @@ import SatchelStorage
 struct Manifest: Sendable, Equatable {
   /// The version that is written.
   static let currentVersion = "6.0"
-  /// The most bytes that are read; a manifest has about 1,500.
+  /// The maximum number of bytes that are read; a manifest has about 1,500.
   static let maximumSize = 1 << 20
 
   /// "6.0".

@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// Why a line of a shard was rejected.
+/// The reason why a line of a shard was rejected.
 public enum RowFault: String, Error, Sendable, CaseIterable, CustomStringConvertible {
   case quote, bareQuote = "bare_quote", carriageReturn = "carriage_return", columns, md5, filename, size,
     photodate, modified, width, height, applePhotoID = "apple_photo_id", wrongShard = "wrong_shard",

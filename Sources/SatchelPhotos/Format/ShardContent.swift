@@ -15,7 +15,7 @@ struct ShardContent {
     var isCanonical: Bool
   }
 
-  /// The most lines that may be rejected: a file with more is no shard. Also bounds the memory for a bad
+  /// The maximum number of rejected lines: a file with more is not a shard. Also bounds the memory for a bad
   /// file.
   static let maxRejected = 1_000_000
 
@@ -99,7 +99,7 @@ extension ShardContent {
     case kept(Range<Int>)
   }
 
-  /// The most passes until the content is stable.
+  /// The maximum number of passes until the content is stable.
   private static let maxReadings = 16
 
   /// Passes to `body` the content of a file and the bytes that it refers to, which nearly always are the

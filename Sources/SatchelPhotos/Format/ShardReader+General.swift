@@ -1,7 +1,7 @@
 /// The general path: quoted fields, other encodings of numbers, headers, and lines that are rejected.
 extension ShardReader {
   static let columns = 8
-  /// The most fields of a row that is parsed to its end, so that it is kept in one piece.
+  /// The maximum number of fields of a row that is parsed to its end, so that it is kept in one piece.
   ///
   /// The limit keeps reading linear: a line that lies wholly inside a quoted field of one row cannot itself
   /// begin a field that extends beyond the line (it holds quotes in pairs only), so each line is read at most

@@ -9,13 +9,13 @@ struct KnownFile: Sendable, Equatable {
   var size: Int64
   /// Unix nanoseconds.
   var modified: Int64
-  /// Whether the file is gone, or has other bytes by now.
+  /// Whether the file was removed, or has other bytes.
   var isMissing: Bool
 }
 
 /// The table `photo_file`: the files that scans of a catalogue found.
 ///
-/// The row of a file that is gone is marked as missing, and stays while its photo does.
+/// The row of a removed file is marked as missing, and stays while its photo does.
 struct FileTable {
   let connection: Connection
   let catalogue: Int64

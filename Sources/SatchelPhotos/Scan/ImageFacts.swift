@@ -1,6 +1,6 @@
 import CImages
 
-/// What an image file says of itself. All of it is untrusted input.
+/// The metadata of an image file. All of it is untrusted input.
 struct ImageFacts: Sendable, Equatable {
   /// Pixels as stored, before rotation.
   var width: Int64?
@@ -23,9 +23,9 @@ struct ImageFacts: Sendable, Equatable {
   var iso: Int64?
   /// Millimetres.
   var focalLength: Double?
-  /// What could not be read.
+  /// The parts that could not be read.
   var remark: String?
-  /// What is missing to read more; see `ImageLibraries.missing`.
+  /// The libraries that are missing to read more; see `ImageLibraries.missing`.
   var missingLibrary: String?
 
   private enum Format { case jpeg, png, other, unknown }

@@ -9,7 +9,7 @@ struct OpenFile: ~Copyable, Sendable {
 
   deinit { close(number) }
 
-  /// Why a file could not be opened or read.
+  /// The reason why a file could not be opened or read.
   struct Fault: Error, Sendable, Equatable {
     var reason: String
     /// Whether the name does not exist.

@@ -4,8 +4,8 @@ import SatchelStorage
 /// Reads files of a tree, one after the other: their MD5, and their metadata.
 struct PhotoFileReader: ~Copyable {
   /// The size of a read, and of the head that is parsed: the EXIF of a JPEG is within the first segments of
-  /// 64 KB, and so are the sizes of all JPEGs and PNGs but a few with very large colour profiles or texts. What
-  /// other formats have elsewhere is read from there.
+  /// 64 KB, and so are the sizes of all JPEGs and PNGs but a few with very large colour profiles or strings.
+  /// Other formats have this data at other offsets, where it is read.
   static let headSize = 1 << 20
 
   private let tree: PhotoTree
@@ -34,7 +34,7 @@ struct PhotoFileReader: ~Copyable {
     guard before.kind == .file else { throw .special }
     guard before.size > 0 else { throw .empty }
     Self.waitForClockTick(after: before)
-    // One byte more than the file's size, so that a file that grew is noticed at once.
+    // One byte more than the file's size, so that a file that grew is detected.
     let capacity = before.size < Int64(Self.headSize) ? Int(before.size) + 1 : Self.headSize
     if buffer.count < capacity { buffer = [UInt8](repeating: 0, count: capacity) }
     var hash = MD5Hash()
@@ -124,7 +124,7 @@ struct ScannedPhoto: Sendable, Equatable {
 struct PhotoReaders {
   typealias Outcome = Result<ScannedPhoto, OpenFile.Fault>
 
-  /// The most results that wait to be used.
+  /// The maximum number of waiting results.
   private static let ahead = 2000
 
   let files: ReadAhead<PhotoEntry, Outcome>

@@ -3,7 +3,7 @@ import SatchelStorage
 
 /// A running scan: executes a plan, and writes the results.
 struct Scan {
-  /// The number of files in a transaction, and the most milliseconds that results wait for one.
+  /// The number of files in a transaction, and the maximum time in milliseconds that results wait for one.
   private static let batch = 500
   private static let maxDelay: Int64 = 2000
 
@@ -112,7 +112,7 @@ struct Scan {
 
   // MARK: Ending
 
-  /// Finds photos whose files are gone, once all files were read.
+  /// Finds photos whose files were removed, once all files were read.
   mutating func finish() throws {
     let existing = plan.existing()
     let gone = plan.gone

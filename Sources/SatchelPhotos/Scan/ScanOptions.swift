@@ -10,7 +10,7 @@ public struct ScanOptions: Sendable, Equatable {
   public var deleteMissing: Bool
   /// Whether files that look unchanged are read again.
   public var forceRehash: Bool
-  /// How many files are read at once: 1 to 16.
+  /// The number of files that are read at the same time: 1 to 16.
   public var parallel: Int
 
   /// - Parameter parallel: clamped to the range

@@ -1,5 +1,5 @@
-/// The plan of a scan: which files have to be read, and which are gone. A value computed from the known and
-/// the found files, without disk or store.
+/// The plan of a scan: which files have to be read, and which were removed. A value computed from the known
+/// and the found files, without disk or store.
 struct ScanPlan: Sendable {
   /// The state of a file that was found.
   struct File: Sendable, Equatable {
@@ -108,8 +108,8 @@ struct ScanPlan: Sendable {
     return firsts
   }
 
-  /// Returns unchanged files that have become the first files of their photos, because the first ones are
-  /// gone. Their photos are named after them.
+  /// Returns unchanged files that have become the first files of their photos, because the first ones were
+  /// removed. Their photos are named after them.
   func successors() -> [Int] {
     let lost = Set((absent.filter { !$0.isMissing } + replaced).map(\.md5))
     guard !lost.isEmpty else { return [] }

@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// The result of a scan. Each file is counted in one of `added`, `changed`, `unchanged`, `duplicatesCount` or
-/// `skippedCount`. A list has at most `maxListed` elements; the count beside it includes all.
+/// `skippedCount`. A list has at most `maxListed` elements; its count includes all.
 public struct ScanReport: Sendable, Equatable, JSONConvertible {
   public static let maxListed = 1000
 
@@ -29,26 +29,26 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   /// Files with the same bytes as an earlier file in the order of paths.
   public var duplicates: [Duplicate] = []
   public var duplicatesCount: Int64 = 0
-  /// Paths of photos whose files are all gone. They are reported by each scan, until they are removed.
+  /// Paths of photos without any remaining file. They are reported by each scan, until they are removed.
   public var missing: [String] = []
   public var missingCount: Int64 = 0
   /// Photos that were deleted from the catalogue, as the options requested.
   public var removed: Int64 = 0
   public var bytesRead: Int64 = 0
-  /// What was skipped: links, directories and files that cannot be read, files that changed while they were
+  /// The skipped files: links, directories and files that cannot be read, files that changed while they were
   /// read.
   public var skipped: [Remark] = []
   public var skippedCount: Int64 = 0
-  /// How many of the skipped are links, which are never followed.
+  /// The number of skipped links, which are never followed.
   public var skippedLinksCount: Int64 = 0
   /// Photos that were added, although parts of them could not be read.
   public var remarks: [Remark] = []
   public var remarksCount: Int64 = 0
-  /// The files that were read, by where their dates are from.
+  /// The number of files that were read, by the source of their dates.
   public var dateSources: [PhotoDateSource: Int64] = [:]
   /// Missing libraries, without which sizes and camera data of new photos are unknown.
   public var missingLibraries: [String] = []
-  /// Whether the caller cancelled. What was read before is kept; missing files were not looked for.
+  /// Whether the caller cancelled. Photos read before are kept; missing files were not searched for.
   public var isCancelled = false
 
   package init() {}

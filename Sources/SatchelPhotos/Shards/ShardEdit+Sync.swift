@@ -139,7 +139,7 @@ extension ShardEdit {
     }
   }
 
-  /// Records which version the remote has.
+  /// Records the version in the remote.
   mutating func setSynced(_ checksum: String, etag: ETag?, ancestors: String?) throws {
     try clearPendingUpload()
     record.syncedChecksum = checksum
@@ -148,7 +148,7 @@ extension ShardEdit {
     record.synced = transaction.now
   }
 
-  /// Forgets the pending upload, and removes the changes without effect that were kept only for its sake.
+  /// Deletes the pending upload, and the changes without effect that were kept only for it.
   mutating func clearPendingUpload() throws {
     guard record.pendingUpload != nil else { return }
     record.pendingUpload = nil

@@ -95,7 +95,7 @@ struct ShardEdit {
 }
 
 extension ShardEdit {
-  /// Which of the shard's versions a file replaces.
+  /// The version of the shard that a file replaces.
   enum Target {
     case base, ancestor
   }
@@ -169,7 +169,7 @@ extension ShardEdit {
     record.source = file.rejected.isEmpty ? file.source : nil
   }
 
-  /// Forgets the version synchronized last: all content becomes a local change.
+  /// Deletes the version synchronized last: all content becomes a local change.
   mutating func detach() throws {
     try clearPendingUpload()
     if record.isImported { try shards.remove(record.ancestor) }

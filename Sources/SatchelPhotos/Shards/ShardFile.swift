@@ -7,7 +7,7 @@ import SatchelStorage
 /// lifetime while they use them. Memory: 56 bytes a photo, and a copy of the file when it is not in canonical
 /// form.
 struct ShardFile {
-  /// The number of bytes from which hashing on a thread of its own pays off.
+  /// The number of bytes from which hashing on a separate thread is faster.
   private static let minSizeForThread = 1 << 18
 
   let shard: Shard.Index

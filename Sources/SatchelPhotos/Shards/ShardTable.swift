@@ -100,7 +100,7 @@ struct ShardTable {
       record.modified.map { .integer($0) } ?? .null, record.synced.map { .integer($0) } ?? .null)
   }
 
-  // MARK: Levels
+  // MARK: Versions
 
   /// Writes a version's row, and returns it; assigns an id when that is 0.
   func put(_ version: ShardVersion) throws -> ShardVersion {

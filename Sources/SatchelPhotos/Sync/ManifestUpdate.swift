@@ -4,9 +4,9 @@ import SatchelRemote
 ///
 /// Two rules make concurrent writers end with a manifest that matches the objects:
 /// - a shard is announced only when it was seen *after* the manifest was read that is then replaced, and
-/// - a device that has uploaded a shard writes the manifest afterwards, even when that says the same already.
-///   Otherwise another device that had read it before could announce over it a version that no longer exists,
-///   when the content of a shard returns to what it was.
+/// - a device that has uploaded a shard writes the manifest afterwards, even when the manifest already has
+///   this content. Otherwise another device that had read it before could announce over it a version that no
+///   longer exists, when the content of a shard returns to what it was.
 struct ManifestUpdate: Sendable {
   /// The shards to announce.
   private(set) var entries: [ManifestEntry]

@@ -11,9 +11,9 @@ extension PhotoCatalogue {
   ///   - store: the object store of the remote
   ///   - user: the owner of the catalogue in the store
   ///   - progress: called with the progress, never concurrently; false cancels
-  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, and in a batch, `foreign` when
-  ///   the remote is another catalogue than at the last sync, `cancelled`, `busy` when the store does not
-  ///   answer
+  /// - Throws: `SatchelError`: `invalid` for a store without conditional writes, and in a batch, `foreign`
+  ///   when the remote is another catalogue than at the last sync, `cancelled`, `busy` when the store does
+  ///   not answer
   @discardableResult
   public func sync(
     with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
@@ -35,10 +35,10 @@ extension PhotoCatalogue {
     }
   }
 
-  /// The turn of what must not run at the same time: synchronizing and verifying the catalogue.
+  /// Serializes synchronizing and verifying the catalogue.
   var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "photos " + directory) }
 
-  /// A run with the declared policy where the options name none.
+  /// Creates a run; with the declared policy when the options name none.
   ///
   /// - Parameter only: the shards to which the run is limited; nil for all
   func run(in session: SyncSession, _ options: SyncOptions, only: Set<Shard.Index>? = nil) throws -> SyncRun {
@@ -48,8 +48,8 @@ extension PhotoCatalogue {
     return try SyncRun(self, in: session, options: options, only: only) { clock.now() }
   }
 
-  /// Binds the catalogue to the object store and the user of its first sync, whatever that found: a sync of the whole
-  /// store with both includes it.
+  /// Binds the catalogue to the object store and the user of its first sync, also when nothing was
+  /// transferred: a sync of the whole store with both includes it.
   private func bind(to remote: String?, user: UserID) throws {
     let isBound = try read(otherwise: false) { connection, id in
       try connection.number(
@@ -80,7 +80,7 @@ extension PhotoCatalogue {
 extension SyncReport {
   fileprivate mutating func add(_ traffic: Traffic, isDryRun: Bool) {
     requests += traffic.requests
-    // The sync would read again what the dry run has read, and would write what that has found.
+    // The sync would read the same objects again, and write the bytes that the dry run has counted.
     bytesUp = isDryRun ? bytesUp : traffic.bytesUp
     bytesDown += traffic.bytesDown
   }
@@ -89,7 +89,7 @@ extension SyncReport {
 // The library for C is built without concurrency: see the Makefile.
 #if !SATCHEL_WITHOUT_CONCURRENCY
   extension PhotoCatalogue {
-    /// Synchronizes on a thread of its own, like the blocking form; cancelling the task cancels the sync.
+    /// Synchronizes on a separate thread, like the blocking form; cancelling the task cancels the sync.
     @discardableResult
     public func sync(
       with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),

@@ -9,9 +9,9 @@ extension PhotoCatalogue {
   /// - Parameters:
   ///   - store: the object store of the remote
   ///   - user: the owner of the catalogue in the store
-  ///   - repair: whether to repair what this device can: a damaged object is replaced by the version
-  ///     synchronized last, with the local changes on top, an object that is newer than the manifest is
-  ///     applied, and the manifest is corrected
+  ///   - repair: whether to repair the objects for which this device has the data: a damaged object is
+  ///     replaced by the version synchronized last, with the local changes on top, an object that is newer
+  ///     than the manifest is applied, and the manifest is corrected
   ///   - progress: called with the progress, never concurrently; false cancels
   /// - Throws: the same errors as `sync`
   public func verify(

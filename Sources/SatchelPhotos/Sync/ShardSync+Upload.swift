@@ -62,9 +62,9 @@ extension ShardSync {
     throw SatchelError(.busy, "\(key): other devices change it faster than this one can follow")
   }
 
-  /// Whether the known state of the object is certain enough to leave it alone. That there is no object is
-  /// not, while an upload may have arrived: the response may be wrong, and later local changes would then be
-  /// lost. A write on the condition that there is no object finds out.
+  /// Whether the known state of the object is certain enough not to write it. Its absence is not certain
+  /// while an upload may have succeeded: the response may be wrong, and later local changes would then be
+  /// lost. A write under If-None-Match determines it.
   private var isProven: Bool { known.etag != nil || known.pendingUpload == nil }
 
   /// - Returns: false when the shard was changed after the export

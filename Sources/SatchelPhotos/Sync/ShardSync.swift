@@ -12,7 +12,7 @@ struct ShardSync {
   let writer: String
   /// The state of both sides, updated during the sync.
   var known: ShardState
-  /// An earlier upload that seems not to have arrived, as the store reported that there is no object. If that
+  /// An earlier upload that seems to have failed, because the store reported that there is no object. If that
   /// report was wrong, an object found later is still this device's.
   var unconfirmedUpload: PendingUpload?
   /// The object's damage, and its bytes; the object has to be replaced.

@@ -23,7 +23,7 @@ enum ShardVerdict: Equatable, Sendable {
   /// - Parameters:
   ///   - contradicted: whether the writer stored another checksum
   ///   - base: the bytes that the manifest names; nil when this device does not have them
-  ///   - expected: how many photos the manifest's version has, if known
+  ///   - expected: the number of photos in the manifest's version, if known
   init(
     unproven object: UnsafeRawBufferPointer, shard: Shard.Index, contradicted: Bool,
     base: UnsafeRawBufferPointer?, expected: Int64?

@@ -7,14 +7,13 @@ public struct SyncOptions: TransferOptions {
   public var onConflict: ConflictPolicy?
   /// Whether to report what would be transferred, without writing to either side.
   public var isDryRun = false
-  /// Whether to accept a store that ignores conditional requests, where concurrent devices may overwrite each
-  /// other.
+  /// Whether to accept a store without conditional writes, where concurrent devices may overwrite each other.
   public var allowUnsafeRemote = false
-  /// How many shards are transferred at once: 1 to 16; clamped.
+  /// The number of shards that are transferred at the same time: 1 to 16; clamped.
   public var parallel = 4
   /// How requests are retried.
   public var retry = Retry()
-  /// How often a shard, or the manifest, is tried again after another device changed it.
+  /// The number of retries for a shard, or the manifest, that other devices change.
   public var rounds = 8
   /// Polled regularly; the sync throws `cancelled` soon after it is set.
   public var cancellation = Cancellation.never

@@ -1,4 +1,4 @@
-/// What has to be transferred to synchronize both sides. A value computed without disk or network.
+/// The transfers that synchronize both sides. A value computed without disk or network.
 package struct SyncPlan: Equatable, Sendable {
   /// Shards changed only in the remote.
   package var download: [Shard.Index] = []
@@ -24,7 +24,7 @@ package struct SyncPlan: Equatable, Sendable {
   /// All shards in the plan, in order.
   package var shards: [Shard.Index] { (download + upload + conflicts + examine).sorted() }
 
-  /// What to do with one shard.
+  /// The action for one shard.
   enum Step: Equatable, Sendable { case nothing, download, upload, both, examine }
 
   /// - Parameters:
@@ -54,7 +54,7 @@ package struct SyncPlan: Equatable, Sendable {
     if shard.pendingUpload != nil { return .examine }
     guard let manifest else {
       if isPresent { return .examine }
-      // What was synchronized and is missing is uploaded again.
+      // A shard that was synchronized and is missing is uploaded again.
       return shard.hasChanges || shard.baseChecksum != Shard.emptyChecksum ? .upload : .nothing
     }
     let isSame = manifest.checksum(of: shard.index) == shard.baseChecksum

@@ -2,7 +2,7 @@ import SatchelRemote
 
 extension SyncRun {
   /// Reports what would be transferred, only by reading. The numbers of bytes are exact except for the
-  /// content of merged shards, and for what has to be repaired.
+  /// content of merged shards, and for repairs.
   func dryRun(_ state: SyncState, _ changed: Set<Shard.Index>) throws -> SyncReport {
     let plan = try makePlan(state, changed: changed)
     var entries: [ManifestEntry] = []

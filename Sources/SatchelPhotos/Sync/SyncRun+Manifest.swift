@@ -3,7 +3,7 @@ import SatchelRemote
 import SatchelStorage
 
 extension SyncRun {
-  /// Reads the manifest. Bytes that no checksum proves are read twice, because what is built on them reaches
+  /// Reads the manifest. Bytes that no checksum proves are read twice, because versions built on them reach
   /// all devices.
   ///
   /// - Returns: false when it has not changed
@@ -190,7 +190,7 @@ extension SyncRun {
     if before == nil { try ledger.beginSync(uuid: manifest.directoryUUID, user: user) }
     for entry in update.entries + update.superseded {
       guard let export = entry.export else {
-        // The manifest has it now, whichever device wrote that.
+        // The manifest now contains it, whichever device wrote the manifest.
         if manifest.checksum(of: entry.shard) == entry.checksum {
           report.withLock { $0.repaired.append(entry.shard) }
         }

@@ -51,7 +51,7 @@ extension SyncRun {
       try readManifest()
       return manifestView.withLock { $0.manifest } == nil ? .missing : .ok
     } catch {
-      // Other errors are not repaired: a newer or foreign manifest, a store that does not answer.
+      // Other errors are not repaired: a newer or foreign manifest, a store that does not respond.
       guard [.damaged, .invalid].contains(SatchelError(converting: error).code) else { throw error }
     }
     // The etag is the condition for replacing it.

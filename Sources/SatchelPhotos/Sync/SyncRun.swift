@@ -64,7 +64,7 @@ final class SyncRun: Sendable {
     if options.isDryRun { return try dryRun(state, changed) }
     for round in 0..<max(options.rounds, 1) {
       var plan = try makePlan(state, changed: round == 0 ? changed : [])
-      // Later local changes wait for the next sync; else the sync of a busy device would never end.
+      // Later local changes wait for the next sync; otherwise the sync of a busy device might not terminate.
       if round > 0 { plan.upload = [] }
       let failed = report.withLock { Set($0.failed.map(\.shard)) }
       let work = plan.shards.filter { !failed.contains($0) }
@@ -111,7 +111,7 @@ final class SyncRun: Sendable {
     return changed
   }
 
-  /// Returns how many photos the manifest's version of a shard has, if that follows from what is known.
+  /// Returns the number of photos in the manifest's version of a shard, if known.
   func announcedPhotos(of shard: Shard.Index) -> Int64? {
     guard let manifest = manifestView.withLock({ $0.manifest }) else { return 0 }
     let photos = photos.withLock { $0 }
@@ -144,7 +144,7 @@ final class SyncRun: Sendable {
     try session.checkConditions(under: remote.prefix)
   }
 
-  /// Stores how many photos a content has.
+  /// Stores the number of photos of a content.
   func recordPhotoCount(_ shard: Shard.Index, _ checksum: String, photos count: Int64) {
     photos.withLock { $0[shard, default: [:]][checksum] = count }
   }

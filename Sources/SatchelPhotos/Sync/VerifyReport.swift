@@ -38,7 +38,7 @@ public struct VerifyReport: Sendable, TrafficReport, JSONConvertible {
     public var state: State
     /// Whether it was repaired.
     public var isRepaired = false
-    /// Why it could not be read, or could not be repaired.
+    /// The reason why it could not be read or repaired.
     public var error: SatchelError?
   }
 

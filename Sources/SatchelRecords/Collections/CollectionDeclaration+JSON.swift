@@ -57,7 +57,7 @@ extension CollectionDeclaration {
     case ("version", _): throw JSONError("must be an integer from 1 to 2147483647", pointer: "/version")
     default:
       throw JSONError(
-        "no such part of a declaration; there are name, indexes, relations, sensitive, schema, version, "
+        "unknown member of a declaration; the members are name, indexes, relations, sensitive, schema, version, "
           + "migrations, on_conflict and synced",
         pointer: "/" + JSONPointer.escaped(key))
     }
@@ -104,7 +104,7 @@ extension RecordIndex {
     default: throw JSONError("must be true or false", pointer: pointer + "/unique")
     }
     for key in members.keys where key != "path" && key != "unique" {
-      throw JSONError("no such part of an index", pointer: pointer + "/" + JSONPointer.escaped(key))
+      throw JSONError("unknown member of an index", pointer: pointer + "/" + JSONPointer.escaped(key))
     }
   }
 }
@@ -127,7 +127,7 @@ extension RecordRelation: JSONConvertible {
       case ("many", .bool(let value)): isMany = value
       case ("many", _): throw JSONError("must be true or false", pointer: pointer + "/many")
       default:
-        throw JSONError("no such part of a relation", pointer: pointer + "/" + JSONPointer.escaped(key))
+        throw JSONError("unknown member of a relation", pointer: pointer + "/" + JSONPointer.escaped(key))
       }
     }
   }

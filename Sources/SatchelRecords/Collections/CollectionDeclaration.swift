@@ -63,11 +63,11 @@ public struct CollectionDeclaration: Sendable {
   /// those that it declares differently are replaced. Handles that were opened with the earlier declaration
   /// can then only read.
   public var redeclare: Bool
-  /// How a record that was changed both locally and remotely is decided; nil for the policy that the store has,
+  /// The conflict policy for a record that was changed both locally and remotely; nil for the stored policy,
   /// `newestWins` at first.
   public var onConflict: ConflictPolicy?
-  /// Whether `Store.sync` sends and applies the records; nil for what the store has, true at first. What was
-  /// sent before stays in the remote.
+  /// Whether `Store.sync` sends and applies the records; nil for the stored setting, true at first. Entries
+  /// that were sent before stay in the remote.
   public var isSynced: Bool?
   /// The host's function for migrations that an older or newer version of the app declared as a callback.
   var callback: RecordCallback.Body?

@@ -32,7 +32,7 @@ struct DeclarationRun {
     let prepared = try PreparedDeclaration(declaration)
     try declared.checkPaths(prepared.schema)
     if row.version > 0, row.version != Int64(prepared.version) {
-      // Until the documents are migrated, all that was or will be sensitive is sealed.
+      // Until the documents are migrated, the old and the new sensitive fields are sealed.
       let sensitive = shape.sensitive.paths
       let all = sensitive + prepared.sensitive.filter { shape.sensitive.overlapping($0) == nil }
       try seal(sensitive, as: all, row)
@@ -70,7 +70,7 @@ struct DeclarationRun {
     let new = SensitiveFields(after, of: row.name, row.id)
     let keyring = store.database.keyring
     if !new.isEmpty, store.mirror(of: row.id) != nil { throw RecordStore.noMirror(row.name) }
-    // A key is needed only for what there is to seal.
+    // A key is required only when there are fields to seal.
     let key =
       new.isEmpty || keyring.current == nil ? nil : try work.sealingKey(work.collection(row.id), row.name)
     try RecordSealing(connection: connection, row: row, old: old, new: new, keys: keyring.keys, key: key)

@@ -5,7 +5,7 @@ import SatchelCore
 final class DelayedWork: @unchecked Sendable {
   /// A job that may be requested any number of times, and runs once for requests in quick succession.
   final class Job: @unchecked Sendable {
-    /// The job runs when no request came for so many milliseconds.
+    /// The job runs when no request was made for this time, in milliseconds.
     fileprivate let quiet: Int64
     /// The maximum time from the first request, in milliseconds.
     fileprivate let limit: Int64
@@ -25,7 +25,8 @@ final class DelayedWork: @unchecked Sendable {
     fileprivate var due: Int64 { max(earliest, min(newest + quiet, (oldest ?? newest) + limit)) }
   }
 
-  /// After a run, a job rests so many times as long as that took: large jobs must not slow the app down.
+  /// After a run, a job pauses for this multiple of the run's duration, so that large jobs do not slow the
+  /// app down.
   private static let rest: Int64 = 20
 
   private let condition = ConditionLock()
@@ -42,7 +43,7 @@ final class DelayedWork: @unchecked Sendable {
         if thread == nil { throw SatchelError(.noMemory, "the system cannot start a thread for the store") }
       }
       job.newest = Clock.monotonic.now()
-      // A later request only delays the run: the thread finds that out itself.
+      // A later request only delays the run: the thread detects it when it wakes.
       guard job.oldest == nil else { return }
       job.oldest = job.newest
       requested.append(job)
@@ -50,7 +51,7 @@ final class DelayedWork: @unchecked Sendable {
     }
   }
 
-  /// Withdraws the request of a job, because its work is done otherwise.
+  /// Withdraws the request of a job whose work was done elsewhere.
   func cancel(_ job: Job) {
     condition.withLock {
       job.oldest = nil
@@ -83,7 +84,7 @@ final class DelayedWork: @unchecked Sendable {
         }
         let left = job.due - Clock.monotonic.now()
         if left <= 0 {
-          // Before it runs: a request that comes meanwhile asks for another run.
+          // Before it runs, so that a request during the run causes another run.
           job.oldest = nil
           requested.removeAll { $0 === job }
           return job
@@ -94,7 +95,7 @@ final class DelayedWork: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread, waits for the job that runs, unless that is what calls this, and runs the requested jobs.
+  /// Ends the thread, waits for the running job (unless called by it), and runs the requested jobs.
   func finish() {
     let (thread, jobs) = condition.withLock {
       isStopped = true

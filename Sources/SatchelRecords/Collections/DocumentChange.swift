@@ -1,7 +1,7 @@
 import SatchelJSON
 
-/// What an app changed in a value that it has decoded from a document, laid over that document: members that the
-/// value's type does not have stay, and so does whatever the app has not changed.
+/// The changes of an app to a value that it decoded from a document, applied to that document: members that
+/// the value's type does not have, and values that the app has not changed, stay.
 struct DocumentChange {
   /// - Parameters:
   ///   - stored: the document
@@ -32,7 +32,7 @@ struct DocumentChange {
     return result
   }
 
-  /// Finds for each element the one that it was: first equal ones, then those with the same first member.
+  /// Matches each element with its previous version: first equal ones, then those with the same first member.
   private static func elements(
     _ stored: [JSONValue], _ before: [JSONValue], _ after: [JSONValue]
   ) -> [JSONValue] {
@@ -40,26 +40,26 @@ struct DocumentChange {
     var free = Array(before.indices)
     var rest = Array(after.indices)
     for key in [{ try? $0.serialized() }, firstMember] as [(JSONValue) -> [UInt8]?] {
-      var places: [[UInt8]: [Int]] = [:]
+      var positions: [[UInt8]: [Int]] = [:]
       for index in free.reversed() {
-        if let key = key(before[index]) { places[key, default: []].append(index) }
+        if let key = key(before[index]) { positions[key, default: []].append(index) }
       }
-      var (taken, waiting) = (Set<Int>(), [Int]())
+      var (used, waiting) = (Set<Int>(), [Int]())
       for index in rest {
-        guard let key = key(after[index]), let place = places[key]?.popLast() else {
+        guard let key = key(after[index]), let position = positions[key]?.popLast() else {
           waiting.append(index)
           continue
         }
-        taken.insert(place)
-        result[index] = applied(to: stored[place], before: before[place], after: after[index])
+        used.insert(position)
+        result[index] = applied(to: stored[position], before: before[position], after: after[index])
       }
-      free.removeAll(where: taken.contains)
+      free.removeAll(where: used.contains)
       rest = waiting
     }
     return result
   }
 
-  /// The value of an object's first member, which tells the values of a type apart most often.
+  /// The value of an object's first member, which usually identifies the values of a type.
   private static func firstMember(_ value: JSONValue) -> [UInt8]? {
     guard case .object(let members) = value, let first = members.first else { return nil }
     return try? JSONValue.array([.string(first.key), first.value]).serialized()

@@ -76,7 +76,7 @@ struct IndexBuild {
       throw SatchelError(
         .constraint,
         "\(row.name): \(index.path.pointer) cannot be unique: "
-          + "\(try id(other)) and \(try id(record)) have one value"
+          + "\(try id(other)) and \(try id(record)) have the same value"
       )
     }
   }

@@ -129,7 +129,7 @@ struct MigrationRun {
     let location = "\(row.name)/\(record.key)"
     do {
       guard case .object(var document) = try JSONValue(parsing: plain(record)) else {
-        throw JSONError("the document is no object")
+        throw JSONError("the document is not an object")
       }
       for (version, migration) in path.steps {
         if path.isUp {
@@ -186,8 +186,9 @@ struct MigrationRun {
     for value in values {
       var bytes = try value.bytes()
       if !sensitive.isEmpty {
-        let place = RecordSealing.KeptPlace(record: record.row, version: Int64(version), path: value.path)
-        bytes = place.seal(bytes, by: try sealingKey(record))
+        let location = RecordSealing.KeptLocation(
+          record: record.row, version: Int64(version), path: value.path)
+        bytes = location.seal(bytes, by: try sealingKey(record))
       }
       try bytes.withUnsafeBytes {
         try connection.run(
@@ -206,8 +207,9 @@ struct MigrationRun {
     ) {
       var bytes = Array($0.bytes(1))
       if record.isSealed {
-        let place = RecordSealing.KeptPlace(record: record.row, version: Int64(version), path: $0.text(0))
-        bytes = try place.open(bytes, by: keys)
+        let location = RecordSealing.KeptLocation(
+          record: record.row, version: Int64(version), path: $0.text(0))
+        bytes = try location.open(bytes, by: keys)
       }
       values.append(try KeptValue(path: $0.text(0), bytes: bytes))
     }

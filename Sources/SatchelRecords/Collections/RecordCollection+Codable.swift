@@ -24,12 +24,12 @@ extension RecordCollection {
     }
   }
 
-  /// Writes the document of a record that was read before, if nobody has changed it since.
+  /// Writes the document of a record that was read before, if it has not been changed since.
   ///
-  /// What the app has changed is laid over the document that was read: members that `Document` does not have are
-  /// kept, also those of nested objects and of the elements of arrays, and so is the representation of values that
-  /// were not changed. A member that was set to nil is removed. The elements of an array are matched with equal
-  /// ones first, then with those whose first encoded member has the same value; others are new.
+  /// The app's changes are applied to the document that was read: members that `Document` does not have are
+  /// kept, also those of nested objects and of the elements of arrays, and so is the representation of values
+  /// that were not changed. A member that was set to nil is removed. The elements of an array are matched
+  /// with equal ones first, then with those whose first encoded member has the same value; others are new.
   ///
   /// - Throws: as `put(_:_:ifRevision:)`; `.conflict` when the record has another revision, or was deleted
   @discardableResult

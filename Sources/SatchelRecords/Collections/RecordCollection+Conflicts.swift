@@ -68,8 +68,8 @@ extension RecordCollection {
   /// document writes that, and keeping the other version only deletes the conflict.
   ///
   /// - Throws: `SatchelError` `.notFound` when there is no such conflict; `.newer` when the remote version was written
-  ///   by a newer version of the app; `.conflict` when the remote version is another one by now, which is decided
-  ///   first; `.invalid` and `.constraint` as `put` and `delete` do
+  ///   by a newer version of the app; `.conflict` when the remote version has been replaced since, and has to
+  ///   be decided first; `.invalid` and `.constraint` as `put` and `delete` do
   public func resolve(_ conflict: Int64, _ resolution: RecordResolution) throws {
     try store.transaction { _ in
       try write { work, collection in
@@ -128,7 +128,8 @@ extension RecordCollection {
     guard try tracker.resolve(envelope.key, seen: envelope.checksum) else {
       throw SatchelError(
         .conflict,
-        "\(name)/\(conflict.key): the remote version is another one by now; synchronize, and look again")
+        "\(name)/\(conflict.key): the remote version has changed since; synchronize, and read the conflict again"
+      )
     }
   }
 

@@ -25,11 +25,12 @@ extension RecordCollection {
   /// `Store.flush()`, or when the store is closed. When this returns, nothing is durable: a kill of the process
   /// loses the record. Deferred puts are written in order, in one transaction.
   ///
-  /// All other calls for records by the same `Store`, reads as well as writes, first write what is deferred; so
-  /// they see it, and may wait for a batch of another thread. In a batch this is an ordinary `put`.
+  /// Every other call on records of the same `Store`, including reads, first writes the deferred puts, and
+  /// may wait for a batch of another thread for that. In a batch this is an ordinary `put`.
   ///
-  /// A put that the store cannot take later is spooled to the outbox file. One that violates a unique index or a
-  /// relation is kept among the outbox's rejected entries, and observers are notified of "@rejected".
+  /// A deferred put that the store cannot accept is spooled to the outbox file. One that violates a unique
+  /// index or a relation is kept among the outbox's rejected entries, and observers are notified of
+  /// "@rejected".
   ///
   /// - Throws: `SatchelError` `.invalid` for an invalid id or document; `.constraint` for a document that violates
   ///   the schema; `.conflict` when the declaration was replaced; `.readOnly`, `.closed`. The tenth: `.busy`,
@@ -99,14 +100,14 @@ extension RecordStore {
     }
   }
 
-  /// Writes what is deferred, before any other call for records; in a transaction it does nothing.
+  /// Writes the deferred puts, before any other call on records; in a transaction it does nothing.
   ///
   /// - Throws: when neither the store nor the outbox file can be written: the puts stay deferred
   package func writeDeferred() throws {
     guard deferredPuts.withLock({ !$0.isEmpty }), !database.isInTransaction else { return }
     try HostWork.deferringNotifications {
       try writingDeferred.withLock {
-        // They stay in the queue until they are written, so that other calls wait for them.
+        // The puts stay in the queue until they are written, so that other calls wait for them.
         let puts = deferredPuts.withLock { $0 }
         guard !puts.isEmpty else { return }
         do {
@@ -162,8 +163,8 @@ extension RecordStore {
     }
   }
 
-  /// Writes what is deferred, and what is deferred from now on by the end of the collection's object: the store
-  /// was released.
+  /// Writes the deferred puts; puts that are deferred from now on are written when the collection's object is
+  /// released. The store was released.
   package func release() {
     isReleased.withLock { $0 = true }
     try? writeDeferred()

@@ -36,7 +36,7 @@ extension RecordCollection {
   }
 }
 
-/// What `putValid` did.
+/// The result of `putValid`.
 public struct RecordPutReport: Equatable, Sendable, JSONConvertible {
   /// A record that was not written.
   public struct Rejected: Equatable, Sendable {
@@ -46,7 +46,7 @@ public struct RecordPutReport: Equatable, Sendable, JSONConvertible {
     public var id: String?
     /// `.invalid` or `.constraint`.
     public var code: SatchelError.Code
-    /// Names the record, the place in its document, and the reason.
+    /// Names the record, the JSON Pointer in its document, and the reason.
     public var message: String
   }
 
@@ -94,7 +94,7 @@ extension RecordCollection {
   }
 
   /// - Parameter rejected: the records that are not written, by position
-  /// - Throws: `UnresolvedRecords`, which undoes the writes
+  /// - Throws: `UnresolvedRecords`, which rolls the writes back
   private func putValid(
     _ tape: JSONTape, without rejected: [Int: RecordPutReport.Rejected], checksReferences: Bool
   ) throws -> RecordPutReport {

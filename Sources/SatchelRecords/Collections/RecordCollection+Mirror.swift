@@ -10,10 +10,10 @@ extension RecordCollection {
   /// and the end of this object complete it. With `.fileFirst`, each commit writes the file before, and takes
   /// time proportional to the size of the collection.
   ///
-  /// An existing file is compared with the collection first. It is overwritten when it has nothing that the
-  /// store lacks, or when this store wrote it last and it was not changed since, as after a kill between a
-  /// commit and the write of the file. It is imported when the store has nothing that the file lacks, as when
-  /// the collection is empty. Otherwise neither side is changed, unless `prefer` says which one wins.
+  /// An existing file is compared with the collection first. It is overwritten when the store has all of its
+  /// records, or when this store wrote it last and it was not changed since, as after a kill between a commit
+  /// and the write of the file. It is imported when the store has nothing that the file lacks, as when the
+  /// collection is empty. Otherwise neither side is changed, unless `prefer` says which one wins.
   ///
   /// Observers are notified of "@mirror_failed" when the file cannot be written after a commit, and of
   /// "@mirror_edited" when it was changed meanwhile and is not overwritten; with `.fileFirst` the write fails
@@ -21,9 +21,9 @@ extension RecordCollection {
   ///
   /// - Parameters:
   ///   - prefer: which side wins where both differ; nil throws instead
-  ///   - format: of the file; a plain file keeps its form
+  ///   - format: of the file; a plain file keeps its layout
   /// - Throws: `SatchelError` `.invalid` for a collection with sensitive fields, for an invalid path, for a file
-  ///   that differs or cannot be parsed, for a document that has no place for the record's id, and in a
+  ///   that differs or cannot be parsed, for a document that cannot hold the record's id, and in a
   ///   transaction; `.constraint` for records of the file that violate the collection's declaration; `.io`,
   ///   `.full`
   @discardableResult
@@ -118,12 +118,12 @@ extension RecordCollection {
 
   /// Compares the collection with its mirror, and returns the differences.
   ///
-  /// The file first gets what was committed since it was written, unless another program has changed it.
+  /// Later commits are written to the file first, unless another program has changed it.
   ///
   /// - Throws: `SatchelError` `.invalid` when no mirror is attached, and for a file that cannot be parsed
   public func verifyMirror() throws -> [MirrorDifference] {
     let mirror = try attachedMirror()
-    // Where the file cannot be written, the differences are named.
+    // When the file cannot be written, the differences are returned.
     if mirror.mode == .storeFirst, !database.isInTransaction { try? store.completeMirror(mirror) }
     return try read { connection, row in
       let file =
@@ -137,7 +137,7 @@ extension RecordCollection {
     try MirrorFile.read(mirror.path, as: mirror.format, collection: name, version: version)
   }
 
-  /// Overwrites the mirror with the content of the collection, whatever the file has.
+  /// Overwrites the mirror with the content of the collection.
   ///
   /// - Returns: the number of records that differed; all of them when the file could not be parsed
   @discardableResult

@@ -19,7 +19,7 @@ extension RecordCollection {
 
   /// Returns an entry as it may be in the outbox file: sealed, if the collection has sensitive fields.
   private func spoolable(_ entry: JSONValue) throws -> JSONValue {
-    // When the store cannot be read, what it had when the handle was opened counts.
+    // When the store cannot be read, the declaration from when the handle was opened is used.
     let shape = try? read { connection, row in try store.shape(of: row, connection) }
     let isSensitive = shape.map { !$0.sensitive.isEmpty } ?? hasSensitive
     return isSensitive ? try store.sealedEntry(entry, of: name) : entry

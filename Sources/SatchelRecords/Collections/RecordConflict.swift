@@ -9,7 +9,7 @@ public struct RecordConflict: Sendable, JSONConvertible {
     case open
     /// A version was discarded: by the conflict policy, or because of a relation. `side` says which.
     case lost
-    /// The remote version cannot be applied before something else has changed; `code` and `reason` say why.
+    /// The remote version cannot be applied yet; see `code` and `reason`.
     case waiting
   }
 
@@ -27,7 +27,7 @@ public struct RecordConflict: Sendable, JSONConvertible {
   public var remote: JSONValue?
   /// The last synced document; nil when there was none.
   public var base: JSONValue?
-  /// Of a remote version that waits: why it cannot be applied.
+  /// The reason why a waiting remote version cannot be applied.
   public var code: SatchelError.Code?
   public var reason: String?
 

@@ -15,7 +15,7 @@ public enum MirrorMode: Sendable {
 public enum MirrorPreference: Sendable {
   /// The store imports the file's records; records that only the store has are kept.
   case file
-  /// The file is written from the store; the previous file is kept beside it under another name.
+  /// The file is written from the store; the previous file is kept in the same directory under another name.
   case store
 }
 
@@ -42,11 +42,11 @@ final class RecordMirror: Sendable {
   let collectionName: String
   /// The handle that keeps the mirror.
   let owner: ObjectIdentifier
-  /// The form of the file.
+  /// The format of the file.
   let layout: Locked<MirrorLayout>
-  /// Serializes rewrites: none may replace a newer state with an older one.
+  /// Serializes rewrites, so that older content never replaces newer content.
   let rewriteLock = ConditionLock()
-  /// The file's stamp and digest when it was last found to have nothing that the store lacks.
+  /// The file's stamp and digest when the store last had all of its records.
   private let accepted = Locked<(stamp: MirrorImage.Stamp, digest: String)?>(nil)
 
   /// Whether the last attempt to write the file failed.
@@ -70,12 +70,12 @@ final class RecordMirror: Sendable {
   /// The last component of the path.
   var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// Remembers the file as one that may be replaced from now on.
+  /// Stores the stamp and digest of a file that may be replaced.
   func accept(_ stamp: MirrorImage.Stamp?, _ digest: String) {
     accepted.withLock { $0 = stamp.map { ($0, digest) } }
   }
 
-  /// Remembers that the file has everything up to a commit.
+  /// Stores the number of the newest commit that the file has.
   func noteWritten(_ commit: Int64) { written.withLock { $0 = max($0, commit) } }
 
   func isWritten(_ commit: Int64) -> Bool { written.withLock { $0 >= commit } }

@@ -26,9 +26,9 @@ extension RecordStore {
     followed.withLock { $0.append(FollowedMirror(mirror: mirror, job: job)) }
   }
 
-  /// Ends the following of a mirror.
+  /// Stops writing a mirror after commits.
   ///
-  /// - Parameter completing: whether its file gets what was committed; in a transaction that is done later
+  /// - Parameter completing: whether commits are written to its file first; deferred in a transaction
   func unfollow(_ mirror: RecordMirror, completing: Bool) {
     let removed = followed.withLock { followed -> FollowedMirror? in
       followed.firstIndex { $0.mirror === mirror }.map { followed.remove(at: $0) }

@@ -75,7 +75,7 @@ extension RecordStore {
     }
   }
 
-  /// Backs the store up beside it when records are about to be migrated.
+  /// Backs the store up in its directory before records are migrated.
   ///
   /// - Returns: the path of the backup; nil when no records are migrated
   private func backUpBeforeMigrating(_ prepared: PreparedDeclaration) throws -> String? {

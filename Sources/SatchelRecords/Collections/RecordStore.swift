@@ -13,7 +13,7 @@ package final class RecordStore: Sendable {
   /// The collections as the latest transaction left them, with the number of that transaction.
   private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
   private let hasWritten = Locked(false)
-  /// The mirrors that are written after commits, and what notes these commits.
+  /// The mirrors that are written after commits, and the observer of these commits.
   let followed = Locked<[FollowedMirror]>([])
   let mirrorChanges = Locked<ChangeFeed.Subscription?>(nil)
   let delayedWork = DelayedWork()
@@ -27,10 +27,11 @@ package final class RecordStore: Sendable {
   /// Applies the entries of the sync log that a declaration concerns, without network.
   private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
 
-  /// What is kept of one collection: all of it in one table, because each kind of table takes time when an app starts.
+  /// The cached values of one collection, in one dictionary: each specialization of a dictionary costs time
+  /// when an app starts.
   private struct Kept {
     var shape: CollectionShape?
-    /// Those that open handles have declared, with the functions of the host.
+    /// The migrations that open handles have declared, with the functions of the host.
     var migrations: [RecordMigration] = []
     var keys: DeferredIndex<RecordIDs>?
     var mirror: RecordMirror?
@@ -39,7 +40,7 @@ package final class RecordStore: Sendable {
   /// Creates the store of a `Database`, one for each; touches no table yet.
   ///
   /// - Parameters:
-  ///   - outbox: receives writes that the store cannot take; shared by all subjects of the same file
+  ///   - outbox: receives writes that the store cannot accept; shared by all subjects of the same file
   ///   - calls: the system calls for the files of mirrors
   package init(database: Database, outbox: Outbox, calls: FileCalls = .system) {
     self.database = database
@@ -99,12 +100,12 @@ package final class RecordStore: Sendable {
 
   // MARK: Declarations
 
-  /// Sets what applies the entries of the sync log after a collection was declared.
+  /// Sets the function that applies the entries of the sync log after a collection was declared.
   package func onDeclaration(_ body: @escaping @Sendable () throws -> Void) {
     applying.withLock { $0 = body }
   }
 
-  /// Applies what the sync log has for a collection that was declared. What remains is applied by the next sync.
+  /// Applies the entries of the sync log for a newly declared collection. The next sync applies the rest.
   func didDeclare() throws {
     guard let body = applying.withLock({ $0 }), try SyncTracking.isBound(database) else { return }
     try body()

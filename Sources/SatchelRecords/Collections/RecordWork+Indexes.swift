@@ -70,7 +70,7 @@ extension RecordWork {
     guard try isUnique(field, index, key, collection) else { return }
     for other in try rows(with: field, value, isExact, index) where other != row && !released.contains(other)
     {
-      throw try taken(index, by: other, key, collection).error
+      throw try uniqueViolation(index, by: other, key, collection).error
     }
   }
 
@@ -99,37 +99,38 @@ extension RecordWork {
     return isExact ? rows : try rows.filter { try hasSameText($0, index.path, field) }
   }
 
-  /// A unique value that another record has.
-  private func taken(
+  /// The violation of a unique index by a value that another record has.
+  private func uniqueViolation(
     _ index: CollectionShape.Index, by row: Int64, _ key: UnsafeRawBufferPointer,
     _ collection: WorkingCollection
   ) throws -> (owner: String, error: SatchelError) {
     let owner = String(decoding: try RecordTable(connection: connection).key(row) ?? [], as: UTF8.self)
-    return (owner, Self.taken(index, by: owner, key, collection))
+    return (owner, Self.uniqueViolation(index, by: owner, key, collection))
   }
 
-  static func taken(
+  static func uniqueViolation(
     _ index: CollectionShape.Index, by owner: String, _ key: UnsafeRawBufferPointer,
     _ collection: WorkingCollection
   ) -> SatchelError {
     let name = "\(collection.name)/\(owner)"
     return collection.problem(
-      key, index.path.pointer, "the value is unique, and \(name) has it",
+      key, index.path.pointer, "the value must be unique, and \(name) has the same",
       underlying: BlockingRecord(name: name))
   }
 
   /// A value that a document has at a unique index.
   struct UniqueValue {
     var index: CollectionShape.Index
-    /// Its key in the index; nil where that does not tell it from every other value.
+    /// Its key in the index; nil where the key does not identify the value.
     var key: [UInt8]?
     /// Whether the record has it already.
     var isOwn = false
-    /// The ids of other records that have it, and what that means for the document.
+    /// The ids of other records that have it, and the error for the document.
     var owners: [(id: String, error: SatchelError)] = []
   }
 
-  /// Checks all about a document but the owners of its unique values, and whether what it refers to exists.
+  /// Checks a document, except for the owners of its unique values, and the existence of the records that it
+  /// refers to.
   ///
   /// - Throws: `.constraint`
   func uniqueValues(
@@ -151,7 +152,7 @@ extension RecordWork {
         if other == row {
           value.isOwn = true
         } else {
-          let (owner, error) = try taken(index, by: other, key, collection)
+          let (owner, error) = try uniqueViolation(index, by: other, key, collection)
           value.owners.append((owner, error))
         }
       }

@@ -22,7 +22,7 @@ extension RecordWork {
   /// - Parameters:
   ///   - body: a JSON object that has been scanned
   ///   - expected: the revision that the record must have, 0 for none
-  ///   - remote: of content of the remote, its metadata, which the record gets
+  ///   - remote: the metadata of remote content, which the record gets
   ///   - isChange: whether it is a change to send
   func put(
     _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, in collection: WorkingCollection,

@@ -18,10 +18,10 @@ final class RecordWork {
   private var collections: [Int64: WorkingCollection]
   var unresolved: [Unresolved] = []
   private var scope = -1
-  /// The keys of changes in collections that were forgotten, for observers.
+  /// The changed keys of collections that were discarded, for observers.
   private var changeKeys: [String] = []
   private var knownTracker: SyncTracker?
-  /// Whether entries of the sync log may wait for a change of a record; nil when that was not looked up yet.
+  /// Whether entries of the sync log may wait for a change of a record; nil before it was determined.
   var hasWaiting: Bool?
   /// Rows whose unique values other records may have already, because they are written or deleted next.
   var released: Set<Int64> = []
@@ -44,7 +44,7 @@ final class RecordWork {
     return transaction
   }
 
-  /// Returns what notes changes that are to be sent; nil when the store is not bound to a sync log.
+  /// Returns the tracker of changes to send; nil when the store is not bound to a sync log.
   func tracker() throws -> SyncTracker? {
     if let knownTracker { return knownTracker }
     knownTracker = try SyncTracker(live(), store.database.keyring)

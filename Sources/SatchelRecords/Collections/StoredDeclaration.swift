@@ -13,7 +13,7 @@ struct StoredDeclaration: Equatable {
   var schema: JSONValue?
   /// Whether the records are synchronized with the store.
   var isSynced = true
-  /// How a record that both sides have changed is decided.
+  /// The conflict policy.
   var onConflict = ConflictPolicy.newestWins
   /// Changes with each `redeclare` that drops or replaces something; 0 before the first. Random, so that a
   /// handle of a declaration that was rolled back is never mistaken for one of a later declaration.

@@ -37,7 +37,7 @@ final class WorkingCollection {
   var id: Int64 { row.id }
   var name: String { row.name }
   var base: Int64 { RecordRow.base(of: row.id) }
-  /// Whether its changes are noted, to be sent.
+  /// Whether its changes are recorded, to be sent.
   var isSynchronized: Bool { row.isBound && shape.isSynced }
 
   /// The maximum number of uncounted records: not counting each new record saves writing a page, and counting
@@ -87,6 +87,7 @@ final class WorkingCollection {
 }
 
 extension SatchelError {
-  /// Whether it rejects one document, for its content or for want of the encryption key: others can still be written.
+  /// Whether it rejects one document, for its content or because the encryption key is missing: others can
+  /// still be written.
   package var isRejectedDocument: Bool { code == .invalid || code == .constraint || code == .unauthorized }
 }

@@ -2,11 +2,11 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A note beside a plain mirror that is written before each commit: a plain file cannot say which file it
-/// replaced, as one with a checksum does.
+/// A note next to a plain mirror that is written before each commit: a plain file cannot contain which file
+/// it replaced, as one with a checksum does.
 ///
-/// It is written before the mirror, so that whenever the process dies the store can tell a file whose commit was
-/// never made from one that another program has written.
+/// It is written before the mirror, so that after a crash at any time the store recognises a file whose
+/// commit was never made from one that another program has written.
 struct MirrorCommit {
   /// SHA-256 of the mirror's file.
   let file: String

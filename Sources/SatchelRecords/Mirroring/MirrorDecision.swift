@@ -2,10 +2,9 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The decision on a collection and a mirror's file that exists beside it. A value: creating one changes
-/// nothing.
+/// The decision on a collection and the existing file of its mirror. A value: creating one changes nothing.
 enum MirrorDecision {
-  /// The file is written from the store: it does not exist, or has nothing that the store lacks.
+  /// The file is written from the store: it does not exist, or the store has all of its records.
   case write
   /// The store imports the file's records, because it has none that the file lacks: `isWhole` makes the
   /// collection equal to the file; otherwise only differing and missing records are imported.
@@ -47,8 +46,8 @@ enum MirrorDecision {
     let previous =
       file.layout == .checksummed ? file.previous : MirrorCommit(of: image, mirror.path)?.previous
     if mirror.mode == .fileFirst, let previous, previous == history.last {
-      // The file was written for a commit that this store did not complete; nobody else has written to it
-      // since.
+      // The file was written for a commit that this store did not complete; no other program has written to
+      // it since.
       let store = MirrorFile(
         collection: collection, version: version, previous: nil, records: records, file.layout)
       if try SHA256.digest(store.serialized()).hexadecimal == history.state {

@@ -17,7 +17,7 @@ struct MirrorDocument: JSONSink {
       Result { () throws(JSONError) in try JSONScanner.scan(bytes, into: &sink) }
     }
     try outcome.get()
-    guard sink.isObject else { throw JSONError("the document is no object") }
+    guard sink.isObject else { throw JSONError("the document is not an object") }
     guard sink.deepest <= maximumDepth else {
       throw JSONError("a document in a mirror has at most \(maximumDepth) levels")
     }

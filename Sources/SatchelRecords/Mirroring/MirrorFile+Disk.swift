@@ -35,9 +35,9 @@ extension MirrorFile {
     return try bytes(descriptor, path)
   }
 
-  /// Replaces the mirror's file atomically: the text is written beside it, synced and renamed, so that a
-  /// reader sees either the old or the new file, also after a power cut. Writers of several processes wait
-  /// for each other.
+  /// Replaces the mirror's file atomically: the content is written to a temporary file, synced and renamed,
+  /// so that a reader sees either the old or the new file, also after a power cut. Writers of several
+  /// processes wait for each other.
   ///
   /// - Parameter path: a file in an existing directory; the text is first written to `path` with ".part"
   /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is

@@ -4,7 +4,7 @@ import SatchelJSON
 /// The format of a mirror's file.
 public enum MirrorFormat: Sendable, Equatable {
   /// JSON as other programs write it: an object with the documents by id, or an array of objects of which one
-  /// member is the id. An existing file keeps its form.
+  /// member is the id. An existing file keeps its layout.
   ///
   /// The file has no revisions, times and version, so a record that is imported from it is written as by
   /// `put`.
@@ -17,7 +17,7 @@ public enum MirrorFormat: Sendable, Equatable {
   case checksummed
 }
 
-/// The form of the text of a mirror's file.
+/// The layout of a mirror's file.
 package enum MirrorLayout: Sendable, Equatable {
   case checksummed
   /// The documents by id.

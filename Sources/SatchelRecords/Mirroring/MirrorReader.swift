@@ -7,7 +7,7 @@ extension MirrorFile {
   ///
   /// - Parameters:
   ///   - collection: the collection that it must be the mirror of
-  /// - Throws: `JSONError` with line, column and pointer for anything that is not as it was written.
+  /// - Throws: `JSONError` with line, column and pointer for anything that the writer does not produce.
   package init(parsing text: [UInt8], collection: String) throws {
     self = try text.withUnsafeBytes { try MirrorReader($0).file(of: collection) }
   }
@@ -83,19 +83,19 @@ private struct MirrorReader {
           "not an object: a plain mirror is an array of objects, or an object with the documents by id",
           element, path)
       }
-      var place = (isArray ? element : element - 1, path)
+      var location = (isArray ? element : element - 1, path)
       var id = path[0]
       if let member = layout.idMember {
         guard let found = tape.value(of: member, in: element) else {
           throw failure("has no \"\(member)\"; id_member names the member that is the id", element, path)
         }
-        place = (found, path + [member])
+        location = (found, path + [member])
         guard let text = tape.idText(found) else {
-          throw failure("an id must be a string or an integer", place.0, place.1)
+          throw failure("an id must be a string or an integer", location.0, location.1)
         }
         id = text
       }
-      try check(&id, of: collection, place.0, place.1)
+      try check(&id, of: collection, location.0, location.1)
       // Without the indentation that another program has written.
       var document: [UInt8] = []
       try MirrorDocument.append(
@@ -119,7 +119,7 @@ private struct MirrorReader {
     let stated = try string(index, at: ["sha256"])
     let covered = UnsafeRawBufferPointer(rebasing: tape.bytes[..<tape.rawRange(records).upperBound])
     guard stated.hasSameBytes(as: SHA256.digest(covered).hexadecimal) else {
-      throw failure("the records are not those that this checksum was made of", index, ["sha256"])
+      throw failure("the checksum does not match the records", index, ["sha256"])
     }
   }
 

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Thrown when a mirror's file has something that its store lacks, and is not overwritten.
+/// Thrown when a mirror's file has content that its store lacks, and is not overwritten.
 struct EditedMirror: Error {
   var error: SatchelError
 }
@@ -10,7 +10,7 @@ struct EditedMirror: Error {
 extension RecordStore {
   /// Brings a mirror's file up to date. Must not run in a transaction of the thread.
   ///
-  /// - Parameter isForced: whether the file is overwritten whatever it has
+  /// - Parameter isForced: whether the file is overwritten in any case
   /// - Throws: `EditedMirror`; `SatchelError`
   func updateMirror(_ mirror: RecordMirror, isForced: Bool = false) throws {
     if mirror.mode == .fileFirst, !database.options.isReadOnly {
@@ -23,7 +23,7 @@ extension RecordStore {
       }
     }
     try mirror.rewriteLock.withLock {
-      // Locked before the state is read: otherwise another process could write an older one afterwards.
+      // Locked before the collection is read: otherwise another process could write an older one afterwards.
       let file = try AtomicFile(replacing: mirror.path, calls: calls)
       var commit: Int64 = 0
       let rewrite = try database.read { connection -> MirrorRewrite? in
@@ -94,7 +94,7 @@ extension RecordStore {
 struct MirrorRewrite {
   private let text: [UInt8]
   private let replacedDigest: String?
-  /// What is noted beside a plain file that is written before its commit.
+  /// The note for a plain file that is written before its commit.
   private let note: MirrorCommit?
   /// The digests that the store has to record before the file is written.
   let history: MirrorHistory
@@ -102,7 +102,7 @@ struct MirrorRewrite {
   let needsHistoryWrite: Bool
 
   /// - Returns: nil when the file is up to date
-  /// - Throws: `EditedMirror` for a file that has something that the store lacks
+  /// - Throws: `EditedMirror` for a file that has content that the store lacks
   init?(
     _ mirror: RecordMirror, _ row: CollectionRow, _ connection: Connection, isForced: Bool,
     isCommitting: Bool = false
@@ -146,7 +146,8 @@ struct MirrorRewrite {
       do {
         try MirrorFile.write(text, to: file)
       } catch {
-        // Where only the sync of the directory failed, the file is the new one: it is not what another program wrote.
+        // When only the sync of the directory failed, the file is the new one, and was not written by another
+        // program.
         if let digest = history.last, (try? MirrorImage.read(mirror.path))?.digest == digest {
           mirror.accept(.now(mirror.path), digest)
         }
@@ -178,7 +179,7 @@ struct MirrorRewrite {
 }
 
 extension MirrorFile {
-  /// Moves the file of a mirror to another name beside it.
+  /// Renames the file of a mirror, in the same directory.
   ///
   /// - Returns: its new path
   static func quarantine(_ path: String, time: Int64) throws -> String {
@@ -206,7 +207,7 @@ extension MirrorFile {
       .io, "\(path): cannot be moved aside: files with all of its 1000 names exist; remove some")
   }
 
-  /// Undoes `quarantine`, unless another file was created meanwhile.
+  /// Reverts `quarantine`, unless another file was created meanwhile.
   static func moveBack(_ target: String, to path: String) {
     if access(path, F_OK) != 0 { _ = rename(target, path) }
   }

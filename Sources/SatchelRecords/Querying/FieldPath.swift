@@ -48,7 +48,7 @@ struct DocumentPath: Sendable {
     guard text.utf8.first != UInt8(ascii: "@") else {
       throw SatchelError(
         .invalid,
-        "\"\(text)\": not a field of a record; there are @id, @created, @modified, @revision and @sync_status"
+        "\"\(text)\": not a field of a record; the fields are @id, @created, @modified, @revision and @sync_status"
       )
     }
     keys = path.components.map { Array($0.utf8) }

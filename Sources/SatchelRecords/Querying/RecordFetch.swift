@@ -8,7 +8,7 @@ struct RecordFetch {
   private let row: CollectionRow
   private let status: RecordStatusReader
 
-  /// - Parameter store: needed to read what has sensitive fields
+  /// - Parameter store: required to read sensitive fields
   init(_ connection: Connection, _ row: CollectionRow, _ store: RecordStore? = nil) {
     self.connection = connection
     self.row = row
@@ -48,7 +48,7 @@ struct RecordFetch {
 final class RecordStatusReader {
   private let connection: Connection
   private let row: CollectionRow
-  /// Made when a status is asked for.
+  /// Created when a status is first read.
   private lazy var reader = Result { try SyncStatusReader(connection, collection: row.name) }
 
   private let store: RecordStore?
@@ -67,7 +67,7 @@ final class RecordStatusReader {
 
   func status(_ key: UnsafeRawBufferPointer) throws -> RecordSyncStatus {
     guard row.isBound else { return .local }
-    // What nothing is known of will be sent.
+    // A record without an entry in the sync log is pending.
     return RecordSyncStatus(try reader.get().status(key) ?? .pending)
   }
 }

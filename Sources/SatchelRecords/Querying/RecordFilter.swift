@@ -98,7 +98,7 @@ extension RecordTest {
       return .exists(wanted)
     default:
       throw JSONError(
-        "no such operator; there are eq, ne, lt, lte, gt, gte, in, prefix, contains and exists",
+        "unknown operator; the operators are eq, ne, lt, lte, gt, gte, in, prefix, contains and exists",
         pointer: pointer)
     }
   }

@@ -66,7 +66,7 @@ public struct RecordQuery: Sendable {
     case ("documents", _): throw JSONError("must be true or false", pointer: "/documents")
     default:
       throw JSONError(
-        "no such part of a query; there are where, order_by, limit, offset and documents",
+        "unknown member of a query; the members are where, order_by, limit, offset and documents",
         pointer: "/" + JSONPointer.escaped(key))
     }
   }

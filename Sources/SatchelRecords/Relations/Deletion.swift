@@ -34,9 +34,9 @@ struct Deletion {
     var target: [UInt8]
     var error: SatchelError
   }
-  /// The records that were deleted or changed besides.
+  /// The other records that were deleted or changed.
   private(set) var changed: [(collection: Int64, key: [UInt8])] = []
-  /// What is to be deleted: first the records that were asked for, `count` of them.
+  /// The records to delete: the requested ones first, `count` of them.
   private var queue: [Item] = []
   private var count = 0
   private var deleted: Set<Int64> = []
@@ -61,7 +61,7 @@ struct Deletion {
     try carryOut(willCascade)
   }
 
-  /// Deletes what was found.
+  /// Deletes and changes the records that were found.
   mutating func carryOut(
     _ willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
   ) throws {
@@ -78,7 +78,7 @@ struct Deletion {
     }
   }
 
-  /// Determines what is to be deleted and changed with records.
+  /// Determines the records to delete and to change with the given ones.
   mutating func find(_ records: [Item]) throws {
     (queue, count) = (records, records.count)
     deleted = Set(records.map(\.row))
@@ -89,7 +89,7 @@ struct Deletion {
     }
   }
 
-  /// Other records that are to be deleted or changed.
+  /// The other records to delete or change.
   func affected() throws -> [(collection: Int64, key: [UInt8])] {
     try queue.dropFirst(count).map { ($0.collection.id, $0.key) }
       + nullifiedRows.filter { !deleted.contains($0) }.map {

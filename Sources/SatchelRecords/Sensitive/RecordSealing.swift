@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Seals, opens and reseals what a collection has stored.
+/// Seals, opens and reseals the stored documents of a collection.
 struct RecordSealing {
   let connection: Connection
   let row: CollectionRow
@@ -10,14 +10,15 @@ struct RecordSealing {
   let old: SensitiveFields
   /// and those that are to be.
   let new: SensitiveFields
-  /// Opens what is sealed.
+  /// The keys that open sealed fields.
   let keys: Keyring.Keys
-  /// Seals; needed only where `new` has fields.
+  /// The key that seals; required only when `new` has fields.
   let key: EncryptionKey?
 
-  /// Rewrites every document, and what else is stored of documents, in time in proportion to their number.
+  /// Rewrites every document, and the other stored copies of documents, in time proportional to their number.
   ///
-  /// - Throws: `.unauthorized` when a key is missing, `.damaged` for what cannot be opened: the transaction must fail then
+  /// - Throws: `.unauthorized` when a key is missing, `.damaged` for a field that cannot be opened: the
+  ///   transaction must fail then
   func run() throws {
     var last = RecordRow.base(of: row.id)
     while let end = try part(after: last) { last = end }
@@ -39,7 +40,7 @@ struct RecordSealing {
     ) { part.append(($0.anyInteger(0), Array($0.bytes(1)), Array($0.bytes(2)), $0.flag(3))) }
     for record in part {
       try record.key.withUnsafeBytes { key in
-        // A mark without a declaration: the declaration was lost, and this one takes its place.
+        // A mark without a declaration: the declaration was lost, and this one replaces it.
         let fields = old.isEmpty ? new : old
         let plain =
           record.isSealed
@@ -76,9 +77,9 @@ struct RecordSealing {
       "SELECT version, path, value FROM record_kept WHERE record = ?", .integer(record)
     ) { kept.append(($0.anyInteger(0), $0.text(1), Array($0.bytes(2)))) }
     for value in kept {
-      let place = KeptPlace(record: record, version: value.version, path: value.path)
-      let plain = isSealed ? try place.open(value.value, by: keys) : value.value
-      let stored = new.isEmpty ? plain : place.seal(plain, by: try sealingKey(id))
+      let location = KeptLocation(record: record, version: value.version, path: value.path)
+      let plain = isSealed ? try location.open(value.value, by: keys) : value.value
+      let stored = new.isEmpty ? plain : location.seal(plain, by: try sealingKey(id))
       try stored.withUnsafeBytes {
         try connection.run(
           "UPDATE record_kept SET value = ? WHERE record = ? AND version = ? AND path = ?", .blob($0),
@@ -87,8 +88,8 @@ struct RecordSealing {
     }
   }
 
-  /// Where a kept value is stored.
-  struct KeptPlace {
+  /// The location of a kept value.
+  struct KeptLocation {
     var record: Int64
     var version: Int64
     var path: String
@@ -135,7 +136,7 @@ struct RecordSealing {
 // MARK: - The key of the store
 
 extension RecordStore {
-  /// Makes the keyring know what records have sealed.
+  /// Registers the sealed fields of records with the keyring.
   func registerSealed() {
     database.keyring.register(
       Keyring.Sealed(
@@ -149,7 +150,7 @@ extension RecordStore {
     }
   }
 
-  /// The name of a collection with what is sealed with another key; nil when there is none.
+  /// The name of a collection with fields that are sealed with another key; nil when there is none.
   private static func sealed(notBy name: [UInt8], _ connection: Connection) throws -> String? {
     guard try has(connection) else { return nil }
     return try name.withUnsafeBytes { name in

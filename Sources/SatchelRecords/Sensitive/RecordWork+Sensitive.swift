@@ -53,7 +53,7 @@ extension RecordWork {
     return found.content
   }
 
-  /// How the versions of a conflict are stored.
+  /// The storage of the versions of a conflict.
   func sealing(_ collection: WorkingCollection) -> ConflictTable.Sealing {
     if collection.shape.sensitive.isEmpty { return .plain }
     guard let key = try? sealingKey(collection, "") else { return .withheld }

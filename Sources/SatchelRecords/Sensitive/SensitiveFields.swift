@@ -3,8 +3,8 @@ import SatchelJSON
 import SatchelStorage
 
 /// The fields of a collection's documents that are stored encrypted. In the store each is a JSON string with the sealed
-/// JSON text of the field. Which strings these are, the declaration and the mark of the record's row say: a document may
-/// have any string anywhere.
+/// JSON text of the field. The declaration and the mark of the record's row determine these strings, because
+/// a document may have any string anywhere.
 struct SensitiveFields: Sendable {
   let paths: [DocumentPath]
   private let collection: String
@@ -32,13 +32,14 @@ struct SensitiveFields: Sendable {
   ) -> [UInt8] {
     replace(document) { path, location in
       let text = Array(document[location.rawRange])
-      return Self.string(SealedValue.seal(text, by: key, at: place(id, path)))
+      return Self.string(SealedValue.seal(text, by: key, at: context(id, path)))
     }
   }
 
   /// Returns a document as it was before it was sealed.
   ///
-  /// - Throws: `SatchelError` `.unauthorized` when a key is not set, `.damaged` for a field that is not what was sealed
+  /// - Throws: `SatchelError` `.unauthorized` when a key is not set, `.damaged` for a field that was modified
+  ///   since it was sealed
   func open(
     _ document: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, by keys: Keyring.Keys
   ) throws -> [UInt8] {
@@ -48,12 +49,13 @@ struct SensitiveFields: Sendable {
       guard location.kind == .string, let sealed = Base64.decoded(reader.slice(location)) else {
         throw SatchelError(.damaged, "\(name): is not sealed")
       }
-      return try SealedValue.open(sealed, by: keys, at: name, sealedAt: place(id, path))
+      return try SealedValue.open(sealed, by: keys, at: name, sealedAt: context(id, path))
     }
   }
 
-  /// What the seal authenticates. Not the name of the collection, which recovering a store may replace.
-  private func place(_ id: UnsafeRawBufferPointer, _ path: DocumentPath) -> String {
+  /// The additional authenticated data. Without the name of the collection, which recovering a store may
+  /// replace.
+  private func context(_ id: UnsafeRawBufferPointer, _ path: DocumentPath) -> String {
     "record/\(number)/\(String(decoding: id, as: UTF8.self)): \(path.pointer)"
   }
 

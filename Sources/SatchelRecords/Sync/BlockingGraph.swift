@@ -1,8 +1,8 @@
-/// Items that keep each other from being applied. A value: what remains in it can be applied if it is applied together.
+/// Items that block each other. A value: the items that remain in it can be applied together.
 ///
-/// Everything takes time in proportion to the number of items and of what blocks them.
+/// All operations take time in proportion to the number of items and of their dependencies.
 struct BlockingGraph {
-  /// What an item cannot be applied before: another item that is applied, by its number in the graph.
+  /// A dependency of an item: another item that has to be applied first, by its number in the graph.
   private var blockers: [[Int]]
   private var dependents: [[Int]]
   private(set) var isLeft: [Bool]
@@ -13,14 +13,14 @@ struct BlockingGraph {
     isLeft = Array(repeating: true, count: count)
   }
 
-  /// Notes that an item can be applied only together with another one.
+  /// Adds a dependency: an item can be applied only together with another one.
   mutating func block(_ item: Int, by blocker: Int) {
     guard item != blocker else { return }
     blockers[item].append(blocker)
     dependents[blocker].append(item)
   }
 
-  /// Removes an item that cannot be applied, and those that cannot be without it.
+  /// Removes an item that cannot be applied, and the items that depend on it.
   ///
   /// - Returns: the latter, each with the item that it is blocked by
   mutating func remove(_ item: Int) -> [(item: Int, blocker: Int)] {

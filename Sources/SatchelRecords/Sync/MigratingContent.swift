@@ -14,8 +14,8 @@ struct MigratingContent {
     self.work = work
   }
 
-  /// - Throws: `SatchelError`: `newer` for a version above the declared one; `invalid` for a document that a step
-  ///   cannot be done with, and for a step that the store does not have
+  /// - Throws: `SatchelError`: `newer` for a version above the declared one; `invalid` for a document that a
+  ///   step cannot migrate, and for a step that the store does not have
   mutating func version(_ envelope: SyncEnvelope) throws -> RecordVersion {
     let declared = collection.row.version
     guard envelope.version <= declared else {
@@ -35,7 +35,7 @@ struct MigratingContent {
 
   private mutating func migrated(_ document: [UInt8], _ envelope: SyncEnvelope) throws -> [UInt8] {
     guard case .object(var object) = try JSONValue(parsing: document) else {
-      throw JSONError("the document is no object")
+      throw JSONError("the document is not an object")
     }
     var kept: [KeptValue] = []
     for version in envelope.version..<collection.row.version {

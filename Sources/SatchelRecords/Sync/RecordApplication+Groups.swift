@@ -2,11 +2,11 @@ import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// Versions that are only valid together: they refer to each other, have unique values that others of them give up, or
-/// delete what others of them no longer refer to.
+/// Groups of versions that are only valid together: they refer to each other, have unique values that other
+/// versions release, or delete records that other versions no longer refer to.
 extension RecordApplication {
-  /// Applies items of which each is kept from it only by what others of them replace. All of a group are applied in one
-  /// step, or none.
+  /// Applies items that are blocked only by content that other items replace. A group is applied as a whole,
+  /// or not at all.
   ///
   /// - Returns: the rest, with the reasons
   mutating func applyTogether(_ items: [Item]) throws -> [Item] {
@@ -15,7 +15,7 @@ extension RecordApplication {
     var groups = search.graph.groups
     while let group = groups.popLast() {
       if let refused = try apply(group.map { search.items[$0] }) {
-        // Rare: all rules but those that a deletion meets were checked before.
+        // Rare: all rules except those of deletions were checked before.
         let rest = search.remove(refused.items.map { group[$0] }, refused.obstacle, of: group)
         if !rest.isEmpty { groups.append(rest) }
       } else {
@@ -25,7 +25,7 @@ extension RecordApplication {
     return search.items.indices.filter { !applied.contains($0) }.map { search.items[$0] }
   }
 
-  /// The items of a group that were refused, by their numbers in it.
+  /// The rejected items of a group, by their numbers in it.
   private struct Refused: Error {
     var items: [Int]
     var obstacle: Obstacle
@@ -83,13 +83,13 @@ private struct GroupSearch {
   var items: [Item]
   var graph: BlockingGraph
   private var numbers: [SyncKey: Int] = [:]
-  /// The unique values that items are to have.
-  private var claims: [Claim] = []
+  /// The unique values of the items.
+  private var uniqueValues: [UniqueValue] = []
 
-  private struct Claim {
+  private struct UniqueValue {
     var item: Int
     /// The number of the index, and the key of the value in it.
-    var value: [UInt8]
+    var key: [UInt8]
     var index: CollectionShape.Index
     var isOwn: Bool
   }
@@ -113,7 +113,7 @@ private struct GroupSearch {
         remove(number, .refused(error))
       }
     }
-    settleClaims()
+    removeDuplicates()
   }
 
   /// Removes items of a group.
@@ -168,7 +168,8 @@ private struct GroupSearch {
       }
       guard let key = value.key else { continue }
       let prefix = withUnsafeBytes(of: value.index.id) { Array($0) }
-      claims.append(Claim(item: number, value: prefix + key, index: value.index, isOwn: value.isOwn))
+      uniqueValues.append(
+        UniqueValue(item: number, key: prefix + key, index: value.index, isOwn: value.isOwn))
     }
   }
 
@@ -194,18 +195,21 @@ private struct GroupSearch {
     }
   }
 
-  /// Of several items that are to have one unique value, only one can: the record that has it, or the first.
-  private mutating func settleClaims() {
+  /// Of several items with the same unique value, only one can be applied: the record that has the value, or
+  /// the first.
+  private mutating func removeDuplicates() {
     var winners: [[UInt8]: Int] = [:]
-    for claim in claims where claim.isOwn && graph.isLeft[claim.item] { winners[claim.value] = claim.item }
-    for claim in claims where graph.isLeft[claim.item] {
-      guard let winner = winners[claim.value], graph.isLeft[winner], winner != claim.item else {
-        winners[claim.value] = claim.item
+    for value in uniqueValues where value.isOwn && graph.isLeft[value.item] {
+      winners[value.key] = value.item
+    }
+    for value in uniqueValues where graph.isLeft[value.item] {
+      guard let winner = winners[value.key], graph.isLeft[winner], winner != value.item else {
+        winners[value.key] = value.item
         continue
       }
-      let (item, key) = (items[claim.item], items[winner].entry.key)
-      let error = item.key { RecordWork.taken(claim.index, by: key.id, $0, item.collection) }
-      remove(claim.item, .blocked(by: key, error))
+      let (item, key) = (items[value.item], items[winner].entry.key)
+      let error = item.key { RecordWork.uniqueViolation(value.index, by: key.id, $0, item.collection) }
+      remove(value.item, .blocked(by: key, error))
     }
   }
 }

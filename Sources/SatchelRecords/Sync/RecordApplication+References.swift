@@ -2,22 +2,22 @@ import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// Records that refer to each other, or to what was deleted.
+/// References between records, and references to deleted records.
 extension RecordApplication {
-  // MARK: References to what was deleted
+  // MARK: References to deleted records
 
-  /// Decides about items that refer to deleted records, as the relations say.
+  /// Decides about items that refer to deleted records, by `onDelete` of the relations.
   ///
   /// - Returns: whether anything has changed
-  mutating func settleMissing(_ items: inout [Item]) throws -> Bool {
+  mutating func resolveDeletedTargets(_ items: inout [Item]) throws -> Bool {
     var (rest, hasChanged) = ([Item](), false)
-    for var item in items where try !settle(&item, &hasChanged) { rest.append(item) }
+    for var item in items where try !resolve(&item, &hasChanged) { rest.append(item) }
     items = rest
     return hasChanged
   }
 
   /// - Returns: whether the item is decided
-  private mutating func settle(_ item: inout Item, _ hasChanged: inout Bool) throws -> Bool {
+  private mutating func resolve(_ item: inout Item, _ hasChanged: inout Bool) throws -> Bool {
     while case .missing(let relation, let target)? = item.obstacle,
       let key = try key(of: target, relation), try isDeleted(key)
     {
@@ -41,7 +41,7 @@ extension RecordApplication {
     return false
   }
 
-  /// Whether a record was deleted, here or in the remote, and did not merely not arrive yet.
+  /// Whether a record was deleted, locally or remotely; false for one that was not received yet.
   private func isDeleted(_ key: SyncKey) throws -> Bool {
     guard let position = positions[key] else { return try tracker.isDeleted(key) }
     switch decisions[position] {
@@ -50,7 +50,7 @@ extension RecordApplication {
     }
   }
 
-  /// Deletes the record that an item is about: what it refers to was deleted.
+  /// Deletes the record of an item, because a record that it refers to was deleted.
   private mutating func cascade(_ item: inout Item) throws {
     let isLocal = item.local?.document != nil && item.entry.isChanged
     try noteLost(isLocal ? .local : .remote, item)
@@ -92,12 +92,12 @@ extension RecordApplication {
     return true
   }
 
-  // MARK: What a deletion changes besides
+  // MARK: Records that a deletion changes as well
 
-  /// Deletes records, as the relations to them say.
+  /// Deletes records, and applies the relations to them.
   ///
-  /// - Parameter afterVersions: whether to refuse that while a version is to be applied of a record that refers to them:
-  ///   it may not do so any more
+  /// - Parameter afterVersions: whether to fail while a version of a referring record remains to be applied:
+  ///   that version may no longer refer to them
   /// - Throws: `SatchelError` when one of them must not be deleted, and nothing is changed
   mutating func delete(_ records: [Deletion.Item], afterVersions: Bool = false) throws {
     var deletion = Deletion(work)
@@ -116,7 +116,7 @@ extension RecordApplication {
     }
   }
 
-  /// The records that a deletion deletes or changes besides, and of which a version is to be applied.
+  /// The records that a deletion also deletes or changes, and that have a version to apply.
   func versions(before deletion: Deletion) throws -> [SyncKey] {
     try deletion.affected().compactMap { record in
       let collection = try work.collection(record.collection)
@@ -130,7 +130,8 @@ extension RecordApplication {
     }
   }
 
-  /// Keeps a record that a deletion elsewhere takes with it, unless it was deleted there as well.
+  /// Keeps a record that a remote deletion would delete by a relation, unless it was deleted remotely as
+  /// well.
   private mutating func noteCascade(_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws {
     let id = String(decoding: key, as: UTF8.self)
     let name = try SyncKey(collection.name, id)
@@ -144,7 +145,8 @@ extension RecordApplication {
     try noteLost(.local, id, collection, versions)
   }
 
-  /// Notes that a record was changed besides: what was decided about its entry is no longer all that there is to it.
+  /// Marks a record as changed by a relation as well: the decision about its entry is no longer its only
+  /// change.
   private mutating func noteChange(_ key: SyncKey) {
     changed.append(key)
     guard let position = positions[key] else { return }
@@ -154,9 +156,9 @@ extension RecordApplication {
     }
   }
 
-  // MARK: What is discarded
+  // MARK: Discarded versions
 
-  /// Keeps both versions of a record of which one is discarded.
+  /// Stores both versions of a record, one of which is discarded, in the conflict log.
   mutating func noteLost(_ side: ConflictSide, _ item: Item) throws {
     try noteLost(side, item.entry.key.id, item.collection, versions(item))
   }

@@ -3,37 +3,37 @@ import SatchelJSON
 import SatchelRemote
 import SatchelStorage
 
-/// Sets entries of the sync log against the records, and changes the records accordingly, in one transaction.
+/// Decides about entries of the sync log, and changes the records accordingly, in one transaction.
 ///
-/// What cannot be applied waits, and never stops the rest: every rule of a collection (schema, unique indexes,
-/// relations) is checked for one record at a time, before it is changed. Records are applied in whatever order the rules
-/// allow, and those that are only valid together, together.
+/// An entry that cannot be applied waits, and does not stop the others: every rule of a collection (schema,
+/// unique indexes, relations) is checked for one record at a time, before it is changed. Records are applied
+/// in an order that the rules allow, and groups that are only valid together in one step.
 struct RecordApplication {
-  /// An entry, and what is to become of it.
+  /// An entry, and the decision about it.
   struct Item {
     let position: Int
     let entry: SyncUndecided
     let collection: WorkingCollection
     let local: SyncContent?
-    /// The content that the record is to have.
+    /// The new content of the record.
     var content: SyncContent
     /// The decision, if it can be applied.
     var decision: SyncDecision
-    /// The side of which content is discarded.
+    /// The side whose content is discarded.
     var lost: ConflictSide?
-    /// Why it could not be applied when it was last tried.
+    /// The reason why the last attempt to apply it failed.
     var obstacle: Obstacle?
-    /// Why it could not be applied together with others, where that is known.
+    /// The reason why it could not be applied together with others, if known.
     var reason: Obstacle?
   }
 
-  /// Why an entry cannot be applied.
+  /// The reason why an entry cannot be applied.
   enum Obstacle {
     /// Only another version of it, or another declaration, can be applied.
     case refused(SatchelError)
     /// A record that it refers to does not exist.
     case missing(CollectionShape.Relation, target: [UInt8])
-    /// Another record has a unique value, or refers to what is to be deleted.
+    /// Another record has the same unique value, or refers to the record to delete.
     case blocked(by: SyncKey, SatchelError)
   }
 
@@ -52,7 +52,7 @@ struct RecordApplication {
   private var collections: [String: WorkingCollection] = [:]
   private var migrating: [Int64: MigratingContent] = [:]
   var decisions: [SyncDecision]
-  /// How many versions were discarded.
+  /// The number of discarded versions.
   var lost = 0
   let positions: [SyncKey: Int]
   /// The records that the latest deletion has changed as well.
@@ -73,19 +73,19 @@ struct RecordApplication {
     for (position, entry) in entries.enumerated() {
       if let item = try decide(position, entry) { open.append(item) }
     }
-    // Deletions in reverse: what refers to a record is deleted before it.
+    // Deletions are in reverse order: records that refer to a record are deleted before it.
     var rest = open.filter { !$0.content.isDeleted } + open.filter(\.content.isDeleted).reversed()
     while true {
       rest = try applyTogether(applyEach(rest))
-      guard try settleMissing(&rest) else { break }
+      guard try resolveDeletedTargets(&rest) else { break }
     }
     for item in rest where !item.content.isDeleted { try wait(item) }
     try refuseDeletions(rest.filter(\.content.isDeleted))
     return SyncDecisions(decisions: decisions, lost: lost)
   }
 
-  /// Ends items whose records must not be deleted while others refer to them. A deletion waits for a version of what is
-  /// in its way that waits as well; without any, the record stays, and is sent again.
+  /// Ends items whose records must not be deleted while others refer to them. A deletion waits while a
+  /// waiting version of the referring record exists; otherwise the record stays, and is sent again.
   private mutating func refuseDeletions(_ items: [Item]) throws {
     let indices = Dictionary(items.enumerated().map { ($1.entry.key, $0) }, uniquingKeysWith: { $1 })
     var waits = [Bool?](repeating: nil, count: items.count)
@@ -97,7 +97,7 @@ struct RecordApplication {
         let item = items[path[path.count - 1]]
         guard case .blocked(let key, _)? = item.reason ?? item.obstacle else { break }
         if let next = indices[key] {
-          // In a circle all of it is kept.
+          // In a cycle all records are kept.
           verdict = waits[next] ?? (isOnPath[next] ? false : nil)
           isOnPath[next] = true
           path.append(next)
@@ -141,7 +141,7 @@ struct RecordApplication {
       return nil
     }
     let local = try local(entry, collection)
-    // What was deleted so long ago that the deletion is gone is a deletion.
+    // A deletion whose tombstone was compacted away counts as a deletion.
     let deletion = SyncContent(
       document: nil, revision: entry.base?.content.revision ?? 0, created: entry.base?.content.created ?? 0,
       modified: entry.base?.content.modified ?? 0)
@@ -244,15 +244,15 @@ struct RecordApplication {
     "\(try work.collection(relation.target).name)/\(String(decoding: target, as: UTF8.self))"
   }
 
-  /// The key of a target; nil for a value that is no id.
+  /// The key of a target; nil for a value that is not an id.
   func key(of target: [UInt8], _ relation: CollectionShape.Relation) throws -> SyncKey? {
     try? SyncKey(try work.collection(relation.target).name, String(decoding: target, as: UTF8.self))
   }
 
   // MARK: Applying
 
-  /// Applies what can be applied by itself. An item that is blocked by another one is tried again after that, so that
-  /// chains take time in proportion to their length, whatever the order.
+  /// Applies the items that can be applied individually. An item that is blocked by another one is tried
+  /// again after that, so that chains take time in proportion to their length, whatever the order.
   ///
   /// - Returns: the rest, with the obstacles
   private mutating func applyEach(_ items: [Item]) throws -> [Item] {
@@ -298,7 +298,7 @@ struct RecordApplication {
     guard let document = item.content.document, !item.collection.shape.relations.isEmpty else { return [] }
     return document.withUnsafeBytes { document in
       item.collection.shape.relations.flatMap { relation in
-        // A value that is no reference is refused when the record is written.
+        // A value that is not a reference is rejected when the record is written.
         let targets = try? item.key { try RecordWork.targets(of: document, relation, $0, item.collection) }
         return (targets ?? []).map { (relation, $0) }
       }

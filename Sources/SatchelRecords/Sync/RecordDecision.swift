@@ -1,15 +1,15 @@
 import SatchelJSON
 import SatchelRemote
 
-/// What becomes of a record whose remote version is not the one that was synced last.
+/// The decision about a record whose remote version differs from its base.
 enum RecordDecision: Sendable, Equatable {
   /// Both sides are equal.
   case match
-  /// The record becomes the remote version; whether a local one is lost by that.
+  /// The record becomes the remote version; whether a local version is lost.
   case apply(isLost: Bool)
-  /// The record stays, and is sent over the remote version; whether that is lost by that.
+  /// The record stays, and replaces the remote version; whether that version is lost.
   case keep(isLost: Bool)
-  /// The record becomes a mixture of both, which is sent; the side that has lost what both had changed.
+  /// The record becomes a merge of both, which is sent; the side that lost a field that both had changed.
   case merge(SyncContent, lost: ConflictSide?)
   /// The host decides.
   case ask
@@ -31,7 +31,7 @@ extension RecordDecision {
     if local.content.document == remote.content.document { return .match }
     if try !isChanged || local.hasSameValue(as: remote) { return .apply(isLost: false) }
     if let base {
-      // A change and its opposite are none.
+      // A change that was reverted is not a change.
       if local.content.document == base.content.document { return .apply(isLost: false) }
       if remote.content.document == base.content.document { return .keep(isLost: false) }
     }
@@ -56,7 +56,7 @@ extension RecordDecision {
     if merge.value == theirs { return .apply(isLost: lost == .local) }
     if merge.value == ours { return .keep(isLost: lost == .remote) }
     guard let document = try? JSONValue.object(merge.value).serialized() else {
-      // Neither side is deeper than a document may be, and the merged one is no deeper than they are.
+      // Both sides are within the maximum depth, and merging does not increase it.
       return isOurs ? .keep(isLost: true) : .apply(isLost: true)
     }
     let content = SyncContent(
@@ -65,4 +65,28 @@ extension RecordDecision {
       modified: max(local.content.modified, remote.content.modified))
     return .merge(content, lost: lost)
   }
+}
+
+/// One side of a record: the input of a decision. It is the same for both sides, so that all devices decide
+/// alike.
+struct RecordVersion: Sendable, Equatable {
+  var content: SyncContent
+
+  init(_ content: SyncContent) { self.content = content }
+
+  /// Nil when it was deleted.
+  ///
+  /// - Throws: `JSONError` for a document that is not JSON
+  var value: JSONObject? {
+    get throws { try content.document.flatMap { try JSONValue(parsing: $0).objectValue } }
+  }
+
+  /// Whether it was changed later; of two changes of the same time, whether its bytes are greater.
+  func isNewer(than other: RecordVersion) -> Bool {
+    if content.modified != other.content.modified { return content.modified > other.content.modified }
+    return (other.content.document ?? []).lexicographicallyPrecedes(content.document ?? [])
+  }
+
+  /// Whether both have the same value, however it is written.
+  func hasSameValue(as other: RecordVersion) throws -> Bool { try value == other.value }
 }

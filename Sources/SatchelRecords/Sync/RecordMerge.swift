@@ -1,16 +1,16 @@
 import SatchelJSON
 
-/// Two versions of a document that were made from the same one, put together field by field. A value: the outcome does
-/// not depend on who does it, nor on which side is whose.
+/// A three-way merge of two versions of a document, field by field. A value: the outcome is the same on every
+/// device, and does not depend on which side is local.
 ///
-/// Objects are merged deeply, arrays and everything else as a whole. A field that only one side has changed is as that
-/// side has it; where both have changed it, the newer side counts.
+/// Objects are merged recursively, other values as a whole. A field that one side changed has the value of
+/// that side; a field that both changed has the value of the newer side.
 struct RecordMerge: Sendable, Equatable {
   let value: JSONObject
-  /// Whether a change of the older side gave way.
+  /// Whether a change of the older side was overridden.
   private(set) var isOverridden = false
 
-  /// - Parameter base: what both were made from; empty when that is not known
+  /// - Parameter base: the common version; empty when unknown
   init(base: JSONObject, older: JSONObject, newer: JSONObject) {
     var isOverridden = false
     value = RecordMerge.merge(base, older, newer, &isOverridden)
@@ -21,18 +21,18 @@ struct RecordMerge: Sendable, Equatable {
     _ base: JSONObject, _ older: JSONObject, _ newer: JSONObject, _ isOverridden: inout Bool
   ) -> JSONObject {
     var merged = JSONObject()
-    // The newer side's order, and then what only the other one has.
+    // The members in the order of the newer side, followed by those that only the other side has.
     for (key, value) in newer {
-      merged[key] = settle(base[key], older[key], value, &isOverridden)
+      merged[key] = field(base[key], older[key], value, &isOverridden)
     }
     for (key, value) in older where newer[key] == nil {
-      merged[key] = settle(base[key], value, nil, &isOverridden)
+      merged[key] = field(base[key], value, nil, &isOverridden)
     }
     return merged
   }
 
-  /// A field; nil when it is to be gone.
-  private static func settle(
+  /// Returns the merged value of a field; nil to remove it.
+  private static func field(
     _ base: JSONValue?, _ older: JSONValue?, _ newer: JSONValue?, _ isOverridden: inout Bool
   ) -> JSONValue? {
     if older == newer || older == base { return newer }

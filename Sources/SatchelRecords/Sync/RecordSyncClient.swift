@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelRemote
 import SatchelStorage
 
-/// The records of a store, as its sync log sees them.
+/// The records of a store as a client of its sync log.
 package struct RecordSyncClient: Sendable {
   let store: RecordStore
 
@@ -117,13 +117,13 @@ package struct RecordSyncClient: Sendable {
     return row
   }
 
-  /// Decides what becomes of entries, and changes the records accordingly.
+  /// Decides about entries, and changes the records accordingly.
   package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {
     var application = try RecordApplication(store.work(in: transaction), entries)
     return try application.run()
   }
 
-  /// The keys of entries that wait for any of these, for one that does, and so on.
+  /// The keys of entries that wait for any of these, directly or transitively.
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] {
     guard try store.database.has(RecordSchema.subject) else { return [] }
     let conflicts = ConflictTable(connection: transaction.connection)
@@ -154,7 +154,7 @@ package struct RecordSyncClient: Sendable {
     }
   }
 
-  /// Ends what is undecided, because the store is no longer synchronized.
+  /// Ends open and waiting conflicts, because the store is no longer synchronized.
   package func detach(in transaction: Transaction) throws {
     guard try store.database.has(RecordSchema.subject) else { return }
     try ConflictTable(connection: transaction.connection).endAll()

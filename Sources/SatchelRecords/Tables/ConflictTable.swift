@@ -19,7 +19,7 @@ struct ConflictTable {
     try insert("open", key, collection, conflict, nil, nil, time)
   }
 
-  /// Stores why a remote version is not applied.
+  /// Stores the reason why a remote version is not applied.
   ///
   /// - Parameter key: of the record that it waits for, "collection/id"; nil for none
   func wait(
@@ -39,11 +39,11 @@ struct ConflictTable {
     var sealing = Sealing.plain
   }
 
-  /// How versions are stored.
+  /// The storage of versions.
   enum Sealing {
     case plain
     case sealed(EncryptionKey)
-    /// Not at all: they have sensitive fields, and the key is not set.
+    /// They are not stored: they have sensitive fields, and the key is not set.
     case withheld
 
     func stored(_ version: [UInt8]?, _ key: String, _ collection: Int64) -> [UInt8]? {
@@ -60,7 +60,7 @@ struct ConflictTable {
     "conflict/\(collection)/\(key)"
   }
 
-  /// Returns a stored version as it was; JSON never begins as what is sealed does.
+  /// Returns a stored version, opened; JSON and sealed content differ in their first byte.
   ///
   /// - Throws: `.unauthorized` when the key is not set, `.damaged`
   static func opened(
@@ -105,17 +105,17 @@ struct ConflictTable {
     }
   }
 
-  /// Ends what is undecided about a record: a decision about it follows.
+  /// Ends the open and waiting conflicts of a record, before a new decision about it.
   func end(_ key: String, in collection: Int64) throws {
     try connection.run(
       "DELETE FROM record_conflict WHERE collection = ? AND key = ? AND kind <> 'lost'",
       .integer(collection), .text(key))
   }
 
-  /// Deletes all that is undecided: the store is no longer synchronized.
+  /// Deletes open and waiting conflicts: the store is no longer synchronized.
   func endAll() throws { try connection.run("DELETE FROM record_conflict WHERE kind <> 'lost'") }
 
-  /// Whether there is any conflict that is undecided, or waits.
+  /// Whether there is any open or waiting conflict.
   func hasUndecided() throws -> Bool {
     try connection.number("SELECT EXISTS(SELECT 1 FROM record_conflict WHERE kind <> 'lost')") > 0
   }

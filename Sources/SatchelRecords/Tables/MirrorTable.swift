@@ -22,8 +22,8 @@ package enum MirrorSchema {
     """
 }
 
-/// The digests of the files that a store wrote last to a mirror: a file with one of them has nothing that the
-/// store lacks.
+/// The digests of the files that a store wrote last to a mirror: the store has all records of a file with one
+/// of them.
 struct MirrorHistory: Equatable {
   /// SHA-256 of the whole file.
   var last: String?

@@ -18,7 +18,7 @@ struct RecordIDs: DeferredIndexSource {
 
   var start: Int64 { RecordRow.base(of: collection) }
 
-  /// 64 bits of SHA-256, so that nobody can choose ids that collide.
+  /// 64 bits of SHA-256, so that colliding ids cannot be constructed.
   func hash(_ key: UnsafeRawBufferPointer) -> Int64 {
     var hash = SHA256()
     withUnsafeBytes(of: collection.littleEndian) { hash.update($0) }

@@ -38,7 +38,7 @@ struct RecordRepair {
       if !shape.relations.isEmpty { try rebuildReferences(of: row, shape) }
     }
     try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
-    // What was undecided is decided again by the next sync; discarded content stays.
+    // The next sync decides open and waiting conflicts again; discarded versions stay.
     try ConflictTable(connection: connection).endAll()
     try MirrorTable.forgetAll(connection)
   }

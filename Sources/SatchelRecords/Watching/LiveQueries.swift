@@ -4,17 +4,18 @@ import SatchelStorage
 /// Runs the live queries of a store again after commits that concern them, on one thread.
 // Unchecked: `condition` guards all state.
 final class LiveQueries: @unchecked Sendable {
-  /// What becomes of a query after it ran.
+  /// The next action for a query after it ran.
   enum Outcome {
     /// It runs again after the next commit that concerns it.
     case isCurrent
-    /// The store could not be read: it runs again after so many milliseconds, because no commit may follow.
+    /// The store could not be read: it runs again after this time in milliseconds, because no commit may
+    /// follow.
     case isUnknown(retryAfter: Int64)
   }
 
   private final class Entry {
     let collection: String
-    /// Runs the query, and gives the host a new result.
+    /// Runs the query, and reports a new result to the host.
     let run: @Sendable () -> Outcome
     var isOutdated = true
     /// The earliest time for the next run, by the monotonic clock.
@@ -113,7 +114,7 @@ final class LiveQueries: @unchecked Sendable {
     }
   }
 
-  /// Ends all queries, and waits for the one that runs, unless that is what calls this.
+  /// Ends all queries, and waits for the running one, unless called by it.
   func stop() {
     let (thread, subscription, removed) = condition.withLock {
       isStopped = true

@@ -67,7 +67,7 @@
       return currentRecords
     }
 
-    /// Why the query cannot be run any more; `records` are the last known ones then.
+    /// The reason why the query cannot be run any more; `records` then keep the last result.
     public var error: SatchelError? {
       registrar.access(self, keyPath: \.error)
       return currentError

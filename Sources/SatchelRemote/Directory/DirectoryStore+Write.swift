@@ -18,7 +18,7 @@ extension DirectoryStore: LazyObjectStore {
   }
 
   package func makeDurable(_ prefix: ObjectPrefix) throws(ObjectStoreError) {
-    // A directory that is gone had no object left.
+    // A directory that was removed had no object left.
     try tree.directory(prefix.text.split(separator: "/").map(String.init)[...])?.sync(tree.calls)
   }
 
@@ -40,7 +40,8 @@ extension DirectoryStore: LazyObjectStore {
       do throws(ObjectStoreError) {
         try check(condition, key, path, cancellation)
       } catch {
-        // The object may be the caller's own, whose directory could not be synced, and the caller goes on from it.
+        // The object may be the caller's own, whose directory could not be synced, and the caller continues
+        // from it.
         if isDurable { try tree.directory(path.dropLast())?.sync(tree.calls) }
         throw error
       }

@@ -8,7 +8,7 @@ import SatchelStorage
 /// begins with ".satchel", the directory of the store's lock, temporary files, metadata and cached ETags.
 ///
 /// An ETag is the SHA-256 of the body. Equal bytes have the same ETag, which is safe: the condition of a
-/// write asks whether the content that the writer has read is still there. In return, files written by other
+/// write is that the content that the writer has read is still current. In return, files written by other
 /// programs have ETags too, and their changes are detected. Computing an ETag reads the file; listings cache
 /// the ETags of unchanged files.
 public final class DirectoryStore: ObjectStore {

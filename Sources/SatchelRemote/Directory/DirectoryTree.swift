@@ -23,7 +23,7 @@ final class DirectoryTree: Sendable {
     guard number >= 0 else { throw Self.unusable(errno, path) }
     root = Descriptor(number)
     guard isNew else { return }
-    // Without its own name all that is written in it would be lost with the power.
+    // Its name is synced, because a power loss would otherwise lose all files in it.
     let parent = openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard parent >= 0 else { throw Self.unusable(errno, path) }
     try Descriptor(parent).sync(calls)

@@ -5,8 +5,9 @@ import SatchelStorage
 ///
 /// The writer holds an flock on it, which distinguishes files in use from those that a crashed writer left.
 ///
-/// Not an `AtomicFile`: that one takes paths, follows symbolic links on them and writes beside the target, where
-/// a listing would return its file as an object. This one takes open directories of a `DirectoryTree`.
+/// Not an `AtomicFile`: that one takes paths, follows symbolic links on them and writes into the target's
+/// directory, where a listing would return its file as an object. This one takes open directories of a
+/// `DirectoryTree`.
 final class IncomingFile {
   private let directory: Descriptor
   private let file: Descriptor

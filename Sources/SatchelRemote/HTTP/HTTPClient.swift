@@ -29,7 +29,7 @@ final class HTTPClient: Sendable {
       request, caFile: caFile, timeouts: timeouts, cancellation: cancellation)
     release(session)
     guard let failure else { return response }
-    // A truncated error response (a server may answer before it has read the whole request) and a truncated
+    // A truncated error response (a server may respond before it has read the whole request) and a truncated
     // response to anything but GET are accepted: only their headers matter.
     if failure.kind == .truncated, hasHeaders, !(response.isSuccess && request.method == "GET") {
       return response

@@ -76,7 +76,7 @@ public struct ConditionProbe: Sendable {
       }
     }
 
-    /// Whether the store answers "precondition failed" to a condition that is met.
+    /// Whether the store responds "precondition failed" to a condition that is met.
     private func refusesMet(_ condition: ObjectCondition, _ body: [UInt8]) throws(ObjectStoreError) -> Bool {
       do throws(ObjectStoreError) {
         _ = try store.put(key, body, condition: condition, metadata: .none, cancellation: cancellation)

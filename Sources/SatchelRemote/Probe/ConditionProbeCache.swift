@@ -24,8 +24,8 @@ package struct ConditionProbeCache: Sendable {
   /// - Parameter database: the satchel file in which successes are stored; nil for memory only
   package init(_ database: Database?) { self.database = database }
 
-  /// Checks that a store supports conditional writes, and probes it if that is not known. Must not be called
-  /// in a transaction.
+  /// Checks that a store supports conditional writes, and probes it if that is unknown. Must not be called in
+  /// a transaction.
   ///
   /// - Parameters:
   ///   - wrapper: the store that receives the requests: the store itself, or a wrapper around it

@@ -37,7 +37,7 @@ public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringC
 
   private static let noMemory = ObjectStoreError(.failed(.noMemory), "not enough memory for credentials")
 
-  /// Whether a text contains any of the credentials, so that it must not be shown.
+  /// Whether a string contains any of the credentials, so that it must not be shown.
   func appear(in text: String) -> Bool {
     let text = Array(text.utf8)
     let isIn = { (part: UnsafeRawBufferPointer) in

@@ -81,7 +81,7 @@ struct SigningTime {
     var seconds = time_t(clamping: milliseconds / 1000)
     var parts = tm()
     guard milliseconds >= 0, gmtime_r(&seconds, &parts) != nil, parts.tm_year <= 9999 - 1900 else {
-      throw ObjectStoreError(.failed(.invalid), "the clock is outside of the years 1970 to 9999")
+      throw ObjectStoreError(.failed(.invalid), "the clock is not between the years 1970 and 9999")
     }
     func digits(_ number: Int32, _ count: Int) -> String {
       let text = String(number)

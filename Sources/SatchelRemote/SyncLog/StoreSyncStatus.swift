@@ -1,13 +1,13 @@
 import SatchelJSON
 import SatchelStorage
 
-/// How far a store is synchronized with its remote. Photo catalogues have a status of their own.
+/// The synchronization status of a store's records and state. Photo catalogues have their own status.
 public struct StoreSyncStatus: Sendable, Equatable, Codable, JSONConvertible {
   /// The identity of the remote that the store is bound to; nil for a store that was never synchronized, or was detached.
   public var remote: String?
   /// The user that it is bound to.
   public var user: String?
-  /// The number of changes of records and state that are saved, and not uploaded yet.
+  /// The number of saved changes of records and state that are not uploaded yet.
   public var pending: Int
   /// When records and state were last synchronized completely, in Unix milliseconds.
   public var lastSync: Int64?

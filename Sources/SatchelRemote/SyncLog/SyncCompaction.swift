@@ -1,7 +1,7 @@
-/// Which packs a commit rewrites from what the device has, so that neither their number nor the dead entries in them
-/// grow. A value made from values.
+/// The packs that a commit rewrites from the local entries, so that neither the number of packs nor their
+/// dead entries grow. A value, computed from values.
 struct SyncCompaction: Sendable, Equatable {
-  /// Adjacent packs, each range of which one pack replaces; ascending and disjoint.
+  /// Ranges of adjacent packs, each to be replaced by one pack; ascending and disjoint.
   private(set) var rewrites: [Range<Int>] = []
 
   /// Whether a plan may have something to do, judged without the sizes of live entries.
@@ -28,29 +28,29 @@ struct SyncCompaction: Sendable, Equatable {
   ) -> SyncCompaction {
     guard live.count == packs.count else { return SyncCompaction() }
     let full = sizes.fullPack(bytes)
-    var (chosen, taken) = ([Range<Int>](), Set<Int>())
+    var (chosen, used) = ([Range<Int>](), Set<Int>())
     func choose(_ range: Range<Int>?) {
-      guard let range, taken.isDisjoint(with: range) else { return }
+      guard let range, used.isDisjoint(with: range) else { return }
       chosen.append(range)
-      taken.formUnion(range)
+      used.formUnion(range)
     }
     for index in required.prefix(sizes.rewrittenPacks) where packs.indices.contains(index) {
       choose(index..<index + 1)
     }
-    if hasManySmall(packs, full, sizes) { choose(smallest(packs, live, full, taken, sizes)) }
-    if hasMuchDead(packs, bytes, sizes) { choose(deadest(packs, live, full, taken, sizes)) }
+    if hasManySmall(packs, full, sizes) { choose(smallest(packs, live, full, used, sizes)) }
+    if hasMuchDead(packs, bytes, sizes) { choose(deadest(packs, live, full, used, sizes)) }
     return SyncCompaction(rewrites: chosen.sorted { $0.lowerBound < $1.lowerBound })
   }
 
   /// The adjacent small packs with the fewest live bytes.
   private static func smallest(
-    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ taken: Set<Int>, _ sizes: SyncSizes
+    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ used: Set<Int>, _ sizes: SyncSizes
   ) -> Range<Int>? {
     let width = max(sizes.mergedPacks, 2)
     var best: (range: Range<Int>, live: Int64)?
     for start in 0..<max(packs.count - width + 1, 0) {
       let range = start..<start + width
-      guard range.allSatisfy({ isSmall(packs[$0], full) && !taken.contains($0) }) else { continue }
+      guard range.allSatisfy({ isSmall(packs[$0], full) && !used.contains($0) }) else { continue }
       let sum = range.reduce(0) { $0 + live[$1] }
       if sum <= full, best.map({ sum < $0.live }) ?? true { best = (range, sum) }
     }
@@ -59,13 +59,13 @@ struct SyncCompaction: Sendable, Equatable {
 
   /// The pack with the greatest share of dead bytes, and those after it while they fit into one full pack.
   private static func deadest(
-    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ taken: Set<Int>, _ sizes: SyncSizes
+    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ used: Set<Int>, _ sizes: SyncSizes
   ) -> Range<Int>? {
     func share(_ index: Int) -> Double { Double(live[index]) / Double(max(packs[index].bytes, 1)) }
-    let candidates = packs.indices.filter { !taken.contains($0) && live[$0] < packs[$0].bytes }
+    let candidates = packs.indices.filter { !used.contains($0) && live[$0] < packs[$0].bytes }
     guard let first = candidates.min(by: { share($0) < share($1) }) else { return nil }
     var (end, sum) = (first + 1, live[first])
-    while end < packs.count, end - first < sizes.rewrittenPacks, !taken.contains(end), share(end) < 0.8,
+    while end < packs.count, end - first < sizes.rewrittenPacks, !used.contains(end), share(end) < 0.8,
       sum + live[end] <= full
     {
       sum += live[end]

@@ -3,7 +3,8 @@ import SatchelCore
 /// The digest of a set of entries: the sum, modulo 2^128, of a hash of each. The order does not matter, and an entry
 /// that is replaced is subtracted.
 ///
-/// With a key the hash is an HMAC, so that nobody can find out by trying whether an encrypted log has a certain entry.
+/// With a key the hash is an HMAC, so that guessing does not reveal whether an encrypted log has a certain
+/// entry.
 struct SyncDigest: Sendable, Equatable {
   private var sum: UInt128 = 0
   private let key: HMAC?

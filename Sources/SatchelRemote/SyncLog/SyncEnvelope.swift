@@ -1,10 +1,10 @@
 import SatchelCore
 import SatchelJSON
 
-/// A document as it travels: its content, the writer that sent it, and what that writer had seen.
+/// A version of a document as it is sent: its content, its writer, and the versions that the writer had seen.
 ///
-/// Its bytes are what is stored, sent and compared: no two writings have the same, because each has its writer's name
-/// and number.
+/// Its bytes are stored, sent and compared as they are: no two versions have the same bytes, because each
+/// contains the name and the number of its writer.
 package struct SyncEnvelope: Sendable, Equatable {
   static let format: Int64 = 2
   /// The maximum size of a document in bytes.
@@ -54,8 +54,8 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// Makes the envelope of a change.
   ///
   /// - Parameters:
-  ///   - base: the envelope that it replaces: what is built on it is not older, whatever the clocks say
-  ///   - ancestors: all that the content was built on
+  ///   - base: the envelope that it replaces: the new one is never older, whatever the clocks say
+  ///   - ancestors: the versions that the content was built on
   ///   - salt: of sensitive content, 32 random hexadecimal digits
   package init(
     _ content: SyncContent, of key: SyncKey, version: Int64, writer: String, number: Int64,
@@ -101,7 +101,7 @@ package struct SyncEnvelope: Sendable, Equatable {
     return bytes
   }
 
-  /// Whether a text can name a writer: 1 to 128 printable ASCII characters.
+  /// Whether a string can be the name of a writer: 1 to 128 printable ASCII characters.
   static func isWriter(_ text: String) -> Bool {
     (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
@@ -130,7 +130,7 @@ package struct SyncContent: Sendable, Equatable {
 extension SyncEnvelope {
   private static let memberLimit = 64
 
-  /// Reads an envelope, trusting none of it. Members that are not known are ignored.
+  /// Reads an envelope, as untrusted input. Unknown members are ignored.
   ///
   /// - Throws: `SatchelError`: `newer` for another format, `damaged` for everything else
   package init(parsing bytes: [UInt8]) throws {

@@ -1,14 +1,14 @@
 import SatchelCore
 import SatchelJSON
 
-/// The head of a sync log: the only object of it that is ever replaced. It names the packs and has the newest entries in
-/// itself.
+/// The head of a sync log, its only object that is ever replaced. It names the packs and contains the newest
+/// entries inline.
 struct SyncHead: Sendable, Equatable {
   static let format: Int64 = 2
   static let maximumSize = 1 << 20
-  /// The names in `retired`, at most.
+  /// The maximum number of names in `retired`.
   static let maximumRetired = SyncPack.maximumCount
-  /// What a reader has of a log.
+  /// The position of a reader in a log.
   struct Position: Sendable, Equatable {
     var epoch: Int64
     var log: String
@@ -18,34 +18,34 @@ struct SyncHead: Sendable, Equatable {
   var position: Position
   /// Random: no two heads have the same bytes, so that no ETag ever recurs.
   var id: String
-  /// Of all live entries, inline or in packs; deletions are entries. Also in an encrypted log they count plain envelopes,
-  /// as a device stores them: sealing an entry again changes none of the three.
+  /// Totals of all live entries, inline or in packs; deletions are entries. In an encrypted log they are
+  /// computed from plain envelopes: sealing an entry again does not change them.
   var count: Int64 = 0
   var bytes: Int64 = 0
   var digest = SyncDigest()
   /// The number of the head before the last removal of objects that no head named.
   var fence: Int64 = 0
-  /// Deletions below this number may be missing.
+  /// Tombstones below this sequence number may have been removed.
   var horizon: Int64 = 0
   /// Identifies the key that entries are sealed with; nil when they are not.
   var key: String?
-  /// The name of the log that the objects were sealed for, if it is another one: the objects of a remote that went back are
-  /// named by a new log as they are.
+  /// The name of the log that the objects were sealed for, if it is another one: after a remote has lost
+  /// data, a new log names the old objects unchanged.
   var origin: String?
-  /// Under the key, of all other bytes. Without it, raising `horizon` in an empty head would be enough to make devices
-  /// delete what they have: neither needs the key.
+  /// The signature of all other bytes. Without it, an attacker without the key could raise `horizon` in an
+  /// empty head, and devices would delete their content.
   private(set) var signature: String?
   /// In ascending order of their intervals, which are disjoint; gaps are allowed.
   var packs: [SyncPack] = []
-  /// The first number of which inline entries may be.
+  /// The minimum sequence number of inline entries.
   var inlineFrom: Int64
   /// Inline entries, in ascending order; sealed, if the log is encrypted.
   var inline: [SyncFrame] = []
   /// The packs that the last compaction replaced: readers of the previous head still find them.
   var retired: [String] = []
-  /// Packs that a device could not read. One that has their entries writes them again.
+  /// Packs that a device could not read. A device that has their entries writes them again.
   var missing: [String] = []
-  /// Members that this version does not know.
+  /// Unknown members, preserved.
   var others: [UInt8] = []
 
   /// An empty head.
@@ -55,19 +55,21 @@ struct SyncHead: Sendable, Equatable {
     inlineFrom = position.number + 1
   }
 
-  /// The empty head of a log that follows another one. Objects that the other one did not name may be gone.
+  /// The empty head of a log that follows another one. Objects that the other one did not name may have been
+  /// deleted.
   init(beginning position: Position) {
     self.init(position: position)
     fence = position.number
   }
 
-  /// Whether it is older than what a device has read: a stale answer, or that of a store that went back.
+  /// Whether it is older than the position of a device: the response is stale, or the object store has lost
+  /// data.
   func isOlder(than known: Position) -> Bool {
     if position.epoch != known.epoch { return position.epoch < known.epoch }
     return position.log != known.log || position.number < known.number
   }
 
-  /// The packs that are not among the listed ones, or have another size there.
+  /// The packs that are not listed, or are listed with another size.
   func packs(missingFrom listed: [String: Int64]) -> [SyncPack] {
     packs.filter { listed[$0.name] != $0.bytes }
   }
@@ -130,13 +132,14 @@ struct SyncHead: Sendable, Equatable {
   private static let signatureStart = ",\"signature\":\""
   private static let signatureDigits = 32
 
-  /// Makes it the head of a log that is encrypted with a key, or not encrypted.
+  /// Sets the encryption of the log: the name of a key, or nil.
   mutating func sign(_ key: SyncLogKey?, _ user: UserID) {
     self.key = key?.name
     signature = key?.signature(of: line[...], frames[...], user)
   }
 
-  /// Whether the last member of a serialized head but the checksum is the signature of all other bytes.
+  /// Whether the signature, the last member before the checksum, matches all other bytes of a serialized
+  /// head.
   static func isSigned(_ body: [UInt8], by key: SyncLogKey, _ user: UserID) -> Bool {
     let (line, frames) = SyncHeadChecksum.parts(of: body)
     let signed = line.dropLast(signatureStart.utf8.count + signatureDigits + 1)
@@ -152,7 +155,7 @@ extension SyncHead {
   ]
   private static let memberLimit = 64
 
-  /// Reads a head, trusting none of it. Its inline entries are read by `entries`.
+  /// Reads a head, as untrusted input. Its inline entries are read by `entries`.
   ///
   /// - Throws: `SatchelError`: `newer` for another format, `damaged` for everything else
   init(parsing body: [UInt8]) throws {

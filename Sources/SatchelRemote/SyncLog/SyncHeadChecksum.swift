@@ -1,13 +1,13 @@
 import SatchelCore
 
-/// The checksum of a head, which is the last member of its line, whatever its format: the SHA-256 of all other bytes. One
-/// that does not fit tells damage from a newer format, and from what a writer meant.
+/// The checksum of a head, the last member of its line in every format: the SHA-256 of all other bytes. It
+/// distinguishes damage from a newer format.
 enum SyncHeadChecksum {
   static let member = "sha256"
   private static let start = ",\"\(member)\":\""
   private static let digits = 64
 
-  /// Ends a line of members with the checksum.
+  /// Appends the checksum to a line of members.
   static func added(to line: [UInt8], _ frames: [UInt8]) -> [UInt8] {
     line + Array(ending(line[...], frames[...]).utf8) + [UInt8(ascii: "\n")] + frames
   }
@@ -26,7 +26,7 @@ enum SyncHeadChecksum {
     return (line.dropLast(start.utf8.count + digits + 2), body[line.endIndex...].dropFirst())
   }
 
-  /// Whether the bytes are those that were written.
+  /// Whether the checksum matches.
   static func isRight(_ body: [UInt8]) -> Bool {
     let (line, frames) = parts(of: body)
     var rest = Array(ending(line, frames).utf8)
@@ -36,28 +36,28 @@ enum SyncHeadChecksum {
 
   // MARK: Keys
 
-  /// Whose head the bytes of a damaged one were.
+  /// The key that a damaged head was written with.
   enum Owner: Equatable {
     case own
     case other
-    /// Too little is left, or nothing that is like a head.
+    /// Too little is readable, or the bytes do not resemble a head.
     case unknown
   }
 
-  /// What is left of the beginning of a damaged head, where the name of its key is.
+  /// The readable beginning of a damaged head, which contains the name of its key.
   ///
-  /// - Parameter key: the name of one's own key; nil for a log that is not encrypted
+  /// - Parameter key: the name of this device's key; nil for a log that is not encrypted
   static func owner(of body: [UInt8], key: String?) -> Owner {
     let sealed = "{\"format\":\(SyncHead.format),\"key\":\""
     if isNearly(body[...], sealed) {
       guard let key else { return .other }
-      // The names of two keys have hardly a digit in common.
+      // Two random names have about one digit of sixteen in common.
       let shown = body.dropFirst(sealed.utf8.count)
       let found = differences(shown, key)
       if found > tolerated { return .other }
       if shown.count >= key.utf8.count { return .own }
-      // The head was cut within the name. What is left of it has to fit exactly.
-      return found == 0 && shown.count >= telling ? .own : .unknown
+      // The head was truncated within the name. The rest of the name has to match exactly.
+      return found == 0 && shown.count >= minimumDigits ? .own : .unknown
     }
     guard isNearly(body[...], "{\"format\":\(SyncHead.format),\"epoch\":") else { return .unknown }
     return key == nil ? .own : .other
@@ -71,9 +71,9 @@ enum SyncHeadChecksum {
     bytes.count >= text.utf8.count && differences(bytes, text) <= tolerated
   }
 
-  /// Bytes in which a piece of a damaged head may differ from what it was.
+  /// The maximum number of bytes in which a part of a damaged head may differ from the original.
   private static let tolerated = 2
 
   /// The number of digits that distinguish the beginning of a name from that of another one.
-  private static let telling = 8
+  private static let minimumDigits = 8
 }

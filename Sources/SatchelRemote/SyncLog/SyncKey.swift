@@ -9,7 +9,7 @@ package struct SyncKey: Sendable, Hashable, Comparable, CustomStringConvertible 
   package let id: String
 
   /// - Throws: `SatchelError` (`invalid`) for a collection that is neither `@state` nor a name of a-z, 0-9 and "_" with
-  ///   at most 64 characters, and for an id that has not 1 to 255 bytes or has a control character
+  ///   at most 64 characters, and for an id that does not have 1 to 255 bytes or has a control character
   package init(_ collection: String, _ id: String) throws {
     guard Self.isCollection(collection) else {
       throw SatchelError(.invalid, "\"\(collection.prefix(64))\" is not the name of a collection")

@@ -22,7 +22,7 @@ package enum SyncLogCheck {
       if try SyncLogTables.writer(connection).isEmpty {
         report("sync_writer", "the store has no name among the writers of the sync log")
       }
-      // In the middle of a long step the sums are those of neither generation.
+      // During a long step the sums belong to neither generation.
       if state.phase == nil, orphans == 0 { try checkSums(state, connection, report) }
       if state.phase == nil { checkHead(state, report) }
       return findings
@@ -38,7 +38,7 @@ package enum SyncLogCheck {
     let fits =
       head.position == state.position && head.count == state.count && head.bytes == state.bytes
       && head.digest == state.digest
-    // After a sync that was interrupted the position has the head that is to be confirmed.
+    // After an interrupted sync the position contains the unconfirmed head.
     if !fits, state.etag != nil {
       report("sync_log", "the head of the sync log is not the one that was read")
     }
@@ -67,7 +67,7 @@ package enum SyncLogCheck {
         "the sync log has \(count) entries with \(bytes) bytes; \(state.count) with \(state.bytes) were expected"
       )
     } else if state.head?.key == nil, state.etag != nil, digest != state.digest {
-      // That of an encrypted log needs its key. Without the ETag the log is read again.
+      // The digest of an encrypted log requires its key. Without the ETag the log is read again.
       report("sync_entry", "the entries of the sync log are not those that it had")
     }
   }

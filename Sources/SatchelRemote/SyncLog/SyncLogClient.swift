@@ -1,19 +1,19 @@
 import SatchelCore
 import SatchelStorage
 
-/// The subjects of a store, as the sync log sees them: records and state. All calls are made inside a transaction of the
-/// store, and none may use the network.
+/// The interface of the sync log to the subjects of a store: records and state. All calls are made inside a
+/// transaction of the store, and must not use the network.
 package protocol SyncLogClient: Sendable {
   /// The collections that are declared and synchronized, targets of relations before those that refer to them. Entries
   /// of all others are stored and never decided.
   func collections(_ connection: Connection) throws -> [String]
 
-  /// The local content of a key, to be sent. For nil, which means that it was deleted, a deletion is sent if an envelope
+  /// The local content of a key, to be sent; nil when it was deleted: then a tombstone is sent if an envelope
   /// was sent before.
   ///
   /// - Parameter isEncrypted: whether it is for an encrypted log; without one, sensitive content cannot be sent
-  /// - Throws: `SatchelError` for content that cannot be sent, `unauthorized` for what is sensitive; it is tried again
-  ///   later, and the others are sent
+  /// - Throws: `SatchelError` for content that cannot be sent, `unauthorized` for sensitive content; it is
+  ///   retried later, and the others are sent
   func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing?
 
   /// The ids of a collection's local content, in any order that does not change.
@@ -24,14 +24,14 @@ package protocol SyncLogClient: Sendable {
     of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
   ) throws -> SyncIDs
 
-  /// Decides what becomes of entries, and changes the local content accordingly.
+  /// Decides about entries, and changes the local content accordingly.
   ///
   /// - Parameters:
   ///   - entries: in the order of `collections`
   ///   - isLast: whether no other entries are undecided: relations must hold afterwards
   func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> SyncDecisions
 
-  /// The keys of entries that wait, and that can perhaps be applied together with others.
+  /// The keys of waiting entries that may be applicable together with others.
   func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey]
 
   /// The collections whose documents have sensitive parts: their entries are stored sealed, also those that other
@@ -60,22 +60,22 @@ package struct SyncOutgoing: Sendable, Equatable {
   }
 }
 
-/// An entry that is to be set against the local content.
+/// An entry to decide about, with the local state of its key.
 package struct SyncUndecided: Sendable, Equatable {
   package var key: SyncKey
-  /// The last synced envelope; nil when the two sides have seen none in common. It may be locked: then only its metadata
-  /// are known.
+  /// The last synced envelope; nil without a common version. It may be locked: then only its metadata are
+  /// known.
   package var base: SyncEnvelope?
-  /// The entry; nil when it was deleted so long ago that the deletion itself is gone.
+  /// The entry; nil when it was deleted so long ago that its tombstone was removed.
   package var remote: SyncEnvelope?
-  /// Whether there is a local change, or, in a store that went back, content that others have not built on.
+  /// Whether there is a local change, or, in a restored store, content that other devices have not built on.
   package var isChanged: Bool
-  /// Whether the entry was not built on the base, and nothing changed locally: the remote lost the base, and others went on
-  /// from something older. Both sides count as changed, and `base` is nil.
+  /// Whether the entry was not built on the base, although nothing changed locally: the remote lost the base,
+  /// and other devices built on an older version. Both sides count as changed, and `base` is nil.
   package var isFork: Bool
-  /// Of local content whose deletion is pending: its metadata, and the time of the deletion.
+  /// The metadata of local content whose deletion is pending, and the time of the deletion.
   package var deletion: SyncContent?
-  /// Whether the host was asked about an entry that this one has replaced: that conflict is over.
+  /// Whether this entry replaced one with an open conflict, which is thereby closed.
   package var endsConflict: Bool
 }
 
@@ -83,9 +83,9 @@ package struct SyncUndecided: Sendable, Equatable {
 package struct SyncDecisions: Sendable, Equatable {
   /// One for each entry.
   package var decisions: [SyncDecision]
-  /// How many versions were discarded, and are kept in a conflict log.
+  /// The number of versions that were discarded, and are kept in a conflict log.
   package var lost: Int
-  /// Why entries wait that no conflict log has.
+  /// The reasons of waiting entries that are not in a conflict log.
   package var failures: [SyncFailure]
 
   package init(decisions: [SyncDecision], lost: Int = 0, failures: [SyncFailure] = []) {
@@ -95,7 +95,7 @@ package struct SyncDecisions: Sendable, Equatable {
   }
 }
 
-/// What becomes of an entry. The client has changed the local content before it returns the decision.
+/// The decision about an entry. The client has changed the local content before it returns the decision.
 package enum SyncDecision: Sendable, Equatable {
   /// Both sides are equal.
   case match
@@ -103,13 +103,13 @@ package enum SyncDecision: Sendable, Equatable {
   case apply
   /// The local content stays, and is sent over the entry.
   case keep
-  /// The local content was made of both, and is sent.
+  /// The local content was merged from both, and is sent.
   case merged
   /// Both are kept until the host decides; see `SyncLogTables.resolve`.
   case conflict
   /// The entry cannot be applied before something else has changed; see `SyncLogTables.reconsider`.
   case waiting
-  /// The base is to be sent again over the entry: what the client has put back.
+  /// The base, which the client has restored, is sent again over the entry.
   case resend
 }
 

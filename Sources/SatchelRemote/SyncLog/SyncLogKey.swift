@@ -24,7 +24,7 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
   var description: String { "key" }
   var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// The salt of a change with sensitive content: the same when it is sent again, and unknown to who has not the key.
+  /// The salt of a change with sensitive content: the same when it is sent again, and secret without the key.
   func salt(_ key: SyncKey, writer: String, number: Int64, _ document: [UInt8]) -> String {
     var hmac = salting
     Array("\(key)\0\(writer)\0\(number)\0".utf8).withUnsafeBytes { hmac.update($0) }
@@ -52,9 +52,10 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
   }
 }
 
-/// Seals what one log stores in the remote. What was sealed for another user, log, pack or number cannot be opened.
+/// Seals the objects of one log. The user, the log, and the pack or number are authenticated: objects that
+/// were sealed for others cannot be opened.
 struct SyncSeal: Sendable {
-  /// The length of what sealing adds.
+  /// The number of bytes that sealing adds.
   static let overhead = EncryptionKey.overhead
 
   let key: EncryptionKey

@@ -1,8 +1,8 @@
 import SatchelCore
 import SatchelStorage
 
-/// What a sync asks of the local side. Each call is one transaction of at most `SyncSizes.rowsOfStep` rows, or, where it
-/// says so, a step of a longer one that the engine repeats.
+/// The calls of a sync to the local tables. Each call is one transaction of at most `SyncSizes.rowsOfStep`
+/// rows, or, where it says so, a step of a longer one that the engine repeats.
 protocol SyncLogLedger: Sendable {
   /// The keys, if the sync log is encrypted.
   var keys: SyncLogKey? { get set }
@@ -10,31 +10,33 @@ protocol SyncLogLedger: Sendable {
   /// - Throws: `SatchelError` (`notFound`) when the store is not bound to a log
   func state() throws -> SyncLogState
 
-  /// The time, for failures that are tried again.
+  /// The time, for failures that are retried.
   func now() throws -> Int64
 
-  /// Does a part of the phase that is in progress, except `pull`.
+  /// Executes one step of the current phase, except `pull`.
   ///
   /// - Returns: whether the phase is still in progress
   func continuePhase() throws -> Bool
 
-  /// Begins to decide and to send what belongs to collections that were declared since the last sync.
+  /// Begins to decide about, and to send, entries of collections that were declared since the last sync.
   func reconcile() throws
 
   // PULL
 
-  /// Begins to read the log: what is newer than the position, or all of it, into a generation of its own.
+  /// Begins to read the log: the entries after the position, or all entries into a new generation.
   ///
-  /// - Parameter state: the state in which the head was asked for
-  /// - Throws: `SatchelError` (`busy`) when another process has moved the position since: the head may be older than it
+  /// - Parameter state: the state before the head was requested
+  /// - Throws: `SatchelError` (`busy`) when another process has moved the position since: the head may be
+  ///   older than the position
   func beginPull(all: Bool, from state: SyncLogState) throws -> SyncPull
 
-  /// Stores entries, in ascending order over all calls. Those that are not newer than what is there are ignored.
+  /// Stores entries, in ascending order over all calls. Entries that are not newer than the stored ones are
+  /// ignored.
   ///
   /// - Throws: `SatchelError` (`busy`) when another process has moved the position
   func store(_ entries: [SyncEntry], _ pull: inout SyncPull) throws
 
-  /// Makes a head the position, if its digest, count and bytes are those of the entries.
+  /// Sets the position to a head, if its digest, count and bytes match the entries.
   ///
   /// - Returns: whether they are
   func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool
@@ -44,10 +46,11 @@ protocol SyncLogLedger: Sendable {
   /// Whether envelopes are in flight.
   func hasInFlight() throws -> Bool
 
-  /// Finds out what became of a part of the envelopes in flight, after their head was replaced by another one.
+  /// Determines the outcome of a part of the envelopes in flight, after their head was replaced by another
+  /// one.
   ///
   /// - Returns: whether some are left
-  /// - Throws: `SatchelError` (`busy`) while the head that is pending can still be written
+  /// - Throws: `SatchelError` (`busy`) while the pending head can still be written
   func resolveUpload() throws -> Bool
 
   // DECIDE
@@ -64,7 +67,7 @@ protocol SyncLogLedger: Sendable {
   /// - Throws: `SatchelError` (`busy`) while another process sends
   func changes() throws -> SyncChanges
 
-  /// What the next commits would send: the keys of pending changes, and what cannot be sent.
+  /// The content of the next commits: the keys of pending changes, and the changes that cannot be sent.
   func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure])
 
   /// The live entries in the interval of each pack.
@@ -88,18 +91,19 @@ protocol SyncLogLedger: Sendable {
   /// The key of an entry that may only be in an encrypted log; nil when there is none.
   func sensitiveEntry() throws -> SyncKey?
 
-  /// Notes envelopes in flight and the head that names them; when it returns, that is on the disk.
+  /// Records envelopes in flight and the head that names them; durable when it returns.
   ///
-  /// - Returns: false when the changes or the position are others by now
+  /// - Returns: false when the changes or the position have changed since
   func begin(_ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: SyncLogState) throws
     -> Bool
 
-  /// Notes that the pending upload was written. Its changes are confirmed by `continuePhase`.
+  /// Records that the pending upload was written. Its changes are confirmed by `continuePhase`.
   ///
-  /// - Returns: false when it is another one by now
+  /// - Returns: false when another one has replaced it
   func confirm(_ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64) throws -> Bool
 
-  /// Notes failures to send changes, which are tried again later, and forgets changes that nobody needs.
+  /// Records failures to send changes, which are retried later, and deletes changes that are no longer
+  /// needed.
   func note(_ failures: [SyncChanges.Failure], _ obsolete: [SyncChanges.Obsolete]) throws
 }
 
@@ -114,9 +118,9 @@ struct SyncLiveEntries: Sendable, Equatable {
 struct SyncPull: Sendable {
   /// The generation that entries are stored in.
   var generation: Int64
-  /// Whether all entries are read into a generation of its own.
+  /// Whether all entries are read into a new generation.
   var isWhole: Bool
-  /// The state from which it began; of a whole pull with the sums of what is stored.
+  /// The state at its beginning; for a pull of all entries, with the sums of the stored entries.
   var state: SyncLogState
   /// Entries with this number and below are known.
   var known: Int64 { isWhole ? 0 : state.position?.number ?? 0 }
@@ -124,7 +128,7 @@ struct SyncPull: Sendable {
 
 /// The outcome of deciding about some entries.
 struct SyncDecided: Sendable, Equatable {
-  /// What became of each.
+  /// The decision about each.
   struct Outcome: Sendable, Equatable {
     var key: SyncKey
     var decision: SyncDecision
@@ -133,9 +137,9 @@ struct SyncDecided: Sendable, Equatable {
   }
 
   var outcomes: [Outcome] = []
-  /// How many versions of records were discarded, and are kept in a conflict log.
+  /// The number of versions of records that were discarded, and are kept in a conflict log.
   var lost = 0
-  /// Why entries wait, where nothing else says so.
+  /// The reasons of waiting entries that are not in a conflict log.
   var failures: [SyncFailure] = []
 }
 
@@ -148,7 +152,7 @@ struct SyncChanges: Sendable {
     var replaced: Int64?
     var ancestors: SyncVersionVector?
     var envelope: SyncEnvelope
-    /// The number that it is to have in the log.
+    /// Its sequence number in the log.
     var number: Int64 = 0
   }
 
@@ -159,7 +163,7 @@ struct SyncChanges: Sendable {
     var error: SatchelError
   }
 
-  /// A deletion of what the remote never had.
+  /// A deletion of content that was never sent.
   struct Obsolete: Sendable {
     var row: Int64
     var sequence: Int64
@@ -174,8 +178,8 @@ struct SyncChanges: Sendable {
   var state: SyncLogState
   /// Whether other changes are left,
   var hasMore = false
-  /// and the bytes of all entries when they are sent, about.
+  /// and the approximate bytes of all entries once they are sent.
   var expectedBytes: Int64 = 0
-  /// Whether a local transaction was cut, because it is too large for one commit.
+  /// Whether a local transaction was divided, because it exceeds the limit of one commit.
   var isCut = false
 }

@@ -2,19 +2,19 @@ import SatchelCore
 
 /// The objects of one user's sync log: "records/{user}/head" and "records/{user}/p/{name}".
 struct SyncLogRemote: Sendable {
-  /// What reading the head has brought.
+  /// The result of reading the head.
   enum Reading: Sendable {
-    /// It is the known one.
+    /// It is unchanged.
     case unchanged
     case absent
     case head(SyncHead, ETag)
-    /// Its bytes are not those that were written.
+    /// Its checksum does not match.
     case damaged(ETag, SatchelError, SyncHeadChecksum.Owner)
-    /// It was written so, and is not a head, or not one that was written with its key.
+    /// Its checksum matches, but it is not a valid head, or its signature is wrong.
     case invalid(ETag, SatchelError)
   }
 
-  /// Reads of an object that is missing or damaged, before that is believed.
+  /// The number of reads that have to agree that an object is missing or damaged.
   private static let attempts = 4
 
   let store: any ObjectStore
@@ -23,7 +23,7 @@ struct SyncLogRemote: Sendable {
   let packs: ObjectPrefix
   let retry: Retry
   let cancellation: Cancellation
-  /// Those of the log that is read and written; nil when it is not encrypted.
+  /// The keys of the log; nil when it is not encrypted.
   var keys: SyncLogKey?
 
   init(
@@ -52,10 +52,11 @@ struct SyncLogRemote: Sendable {
 
   // MARK: Head
 
-  /// Reads the head. That it is damaged is believed after several answers.
+  /// Reads the head. It counts as damaged only after several reads.
   ///
-  /// - Parameter isExpected: whether the device has read a head; then several answers are needed to believe that it is
-  ///   gone. A device that has not loses nothing by one wrong answer: it writes the first head under If-None-Match
+  /// - Parameter isExpected: whether the device has read a head before: then it counts as missing only after
+  ///   several reads. A device that has never read one loses nothing by one wrong response: it writes the
+  ///   first head under If-None-Match
   func look(unless known: ETag?, isExpected: Bool) throws -> Reading {
     var (known, obstacle) = (known, Reading?.none)
     for _ in 0..<Self.attempts {
@@ -80,7 +81,7 @@ struct SyncLogRemote: Sendable {
   private func parse(_ object: StoredObject) throws -> Reading {
     guard SyncHeadChecksum.isRight(object.body) else {
       return .damaged(
-        object.etag, SatchelError(.damaged, "\(head): its bytes are not those that were written"),
+        object.etag, SatchelError(.damaged, "\(head): its checksum does not match its bytes"),
         SyncHeadChecksum.owner(of: object.body, key: keys?.name))
     }
     do {
@@ -98,7 +99,7 @@ struct SyncLogRemote: Sendable {
     }
   }
 
-  /// Whether the log is encrypted with the key of this sync, or without both.
+  /// Whether the log is encrypted with the key of this sync, or neither has a key.
   func has(keyOf head: SyncHead) -> Bool { head.key == keys?.name }
 
   /// - Throws: `SatchelError` (`unauthorized`) for a log that this sync has not the key of
@@ -114,8 +115,8 @@ struct SyncLogRemote: Sendable {
   }
 
   /// - Parameters:
-  ///   - owner: whose head a damaged one was
-  ///   - known: the last one that was read
+  ///   - owner: the key that a damaged head was written with
+  ///   - known: the last head that was read
   /// - Throws: `SatchelError` (`unauthorized`) for a damaged log that this sync has not the key of, or may not have
   func authorize(_ owner: SyncHeadChecksum.Owner, _ known: SyncHead?) throws {
     switch owner {
@@ -140,7 +141,7 @@ struct SyncLogRemote: Sendable {
 
   /// Replaces the head, if it still has the ETag; for nil, if no head exists.
   ///
-  /// - Returns: nil when it is not known to be written: another request has to find that out
+  /// - Returns: nil when the outcome is unknown: another request has to determine it
   func replaceHead(_ body: [UInt8], base: ETag?) throws -> ETag? {
     do throws(ObjectStoreError) {
       return try requests.attempt { () throws(ObjectStoreError) in
@@ -177,7 +178,7 @@ struct SyncLogRemote: Sendable {
 
   /// Writes a pack, which is durable when `makeDurable` has returned.
   ///
-  /// - Returns: false when it is not known to be written
+  /// - Returns: false when the outcome is unknown
   func upload(_ upload: SyncPackUpload) throws -> Bool {
     let key = try key(upload.pack.name)
     for _ in 0..<Self.attempts {
@@ -193,7 +194,7 @@ struct SyncLogRemote: Sendable {
         return true
       } catch {
         switch error.reason {
-        // Nobody else has the name: it was an earlier attempt.
+        // No other writer has this name: an earlier attempt wrote it.
         case .preconditionFailed: return true
         case .unknownOutcome: continue
         case .transient: return false
@@ -220,9 +221,9 @@ struct SyncLogRemote: Sendable {
     return names
   }
 
-  /// Deletes packs; what cannot be deleted is found by a later sweep.
+  /// Deletes packs; a later sweep finds those that cannot be deleted.
   ///
-  /// - Parameter strictly: whether to try again, and to throw the first error after all others were deleted
+  /// - Parameter strictly: whether to retry, and to throw the first error after all others were deleted
   func delete(_ names: [String], strictly: Bool = false) throws {
     var failure: ObjectStoreError?
     for name in names {

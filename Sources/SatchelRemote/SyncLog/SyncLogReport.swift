@@ -13,23 +13,23 @@ package struct SyncFailure: Sendable, Equatable {
   }
 }
 
-/// What a sync has done.
+/// The result of a sync.
 package struct SyncLogReport: Sendable, Equatable {
-  /// What a sync has done with the content of one subject.
+  /// The counts of a sync for one subject.
   package struct Counts: Sendable, Equatable {
-    /// Changes that were sent, deletions among them.
+    /// Changes that were sent, including deletions.
     package internal(set) var sent = 0
     package internal(set) var deletionsSent = 0
     package internal(set) var applied = 0
     package internal(set) var deleted = 0
     package internal(set) var merged = 0
     package internal(set) var kept = 0
-    /// Conflicts that the host is asked about, and versions that were discarded and are kept in a conflict log.
+    /// New open conflicts, and versions that were discarded and are kept in a conflict log.
     package internal(set) var conflicts = 0
-    /// The latter alone.
+    /// Only the discarded versions.
     package internal(set) var lost = 0
     package internal(set) var waiting = 0
-    /// Content that is sent again, because the remote has lost it.
+    /// Entries that are sent again, because the remote has lost them.
     package internal(set) var resent = 0
 
     package init() {}
@@ -41,7 +41,7 @@ package struct SyncLogReport: Sendable, Equatable {
     package var entries: Int64
   }
 
-  /// What a sync would do with one key.
+  /// The action that a sync would take for one key.
   package struct Planned: Sendable, Equatable {
     package enum Action: String, Sendable {
       case upload
@@ -71,9 +71,9 @@ package struct SyncLogReport: Sendable, Equatable {
   package internal(set) var repaired = 0
   package internal(set) var losses: [Loss] = []
   package internal(set) var failed: [SyncFailure] = []
-  /// Whether a transaction was sent in parts, because it is too large for one commit.
+  /// Whether a transaction was divided, because it exceeds the limit of one commit.
   package internal(set) var isCut = false
-  /// Of a preview, what would be done.
+  /// The actions of a dry run.
   package internal(set) var planned: [Planned] = []
 
   package init() {}
@@ -123,7 +123,7 @@ package struct SyncLogReport: Sendable, Equatable {
     for outcome in decided.outcomes {
       let action: Planned.Action
       switch outcome.decision {
-      // What is kept or sent again is among the changes to send.
+      // Entries that are kept or sent again are among the changes to send.
       case .match, .keep, .resend: continue
       case .apply: action = outcome.isDeletion ? .deleteLocally : .download
       case .merged: action = .merge
@@ -135,38 +135,38 @@ package struct SyncLogReport: Sendable, Equatable {
   }
 }
 
-/// How a sync is done.
+/// Options of a sync.
 package struct SyncLogOptions: Sendable {
   package var retry = Retry()
   package var cancellation = Cancellation.never
-  /// Packs that are read at the same time.
+  /// The number of packs that are read at the same time.
   package var parallel = 4
-  /// Whether to go on with what can be read where a pack is lost, and no other device has repaired it.
+  /// Whether to continue with the readable entries when a pack is lost, and no other device has repaired it.
   package var acceptsLoss = false
-  /// Whether to look for objects that no head names, and for packs that are missing.
+  /// Whether to search for objects that no head names, and for missing packs.
   package var sweeps = false
   /// The key of an encrypted sync log; nil for one that is not encrypted. See `SyncLogRun.rekey`.
   package var key: EncryptionKey?
-  /// Whether to read all packs, and to write those again that are damaged.
+  /// Whether to read all packs, and to rewrite the damaged ones.
   package var verifies = false
   /// Whether to remove the bytes of all replaced and deleted entries from the remote.
   package var purges = false
-  /// Rounds without success after which a sync ends.
+  /// The number of failed rounds after which a sync fails.
   package var rounds = 8
-  /// Is called between requests and steps; throws to end the sync.
+  /// Called between requests and steps; throws to cancel the sync.
   package var progress: @Sendable (SyncLogProgress) throws -> Void = { _ in }
 
   package init() {}
 }
 
-/// How far a sync is.
+/// The progress of a sync.
 package enum SyncLogProgress: Sendable, Equatable {
   /// The head is being read.
   case look
-  /// So many packs of those that are new have been read.
+  /// The number of new packs that have been read, and their total.
   case pull(done: Int, total: Int)
-  /// Entries are set against the local content.
+  /// Entries are compared with the local content.
   case decide
-  /// So many changes have been sent.
+  /// The number of changes that have been sent.
   case send(Int)
 }

@@ -1,6 +1,6 @@
 import SatchelCore
 
-/// Making the next head.
+/// Builds the next head.
 extension SyncLogRun {
   /// A head that may be written.
   struct Prepared {
@@ -10,10 +10,10 @@ extension SyncLogRun {
     var rewritten: [String]
   }
 
-  /// The next head while it is made, with what has to be uploaded before it.
+  /// The next head under construction, with the packs to upload before it.
   private struct Draft {
     var head: SyncHead
-    /// Of the log; nil when it is not encrypted.
+    /// The seal of the log; nil when it is not encrypted.
     let seal: SyncSeal?
     /// The inline entries, plain.
     var inline: [SyncEntry] = []
@@ -26,14 +26,14 @@ extension SyncLogRun {
       SyncEntry.frameSize(envelope.bytes.count) + (seal == nil ? 0 : Int64(SyncSeal.overhead))
     }
 
-    /// Makes a pack that is uploaded before the head.
+    /// Adds a pack that is uploaded before the head.
     mutating func pack(_ frames: [UInt8], entries: Int, from: Int64, to: Int64) -> SyncPack {
       let upload = SyncPackUpload(frames, entries: entries, from: from, to: to, seal)
       uploads.append(upload)
       return upload.pack
     }
 
-    /// Puts the inline entries into the head.
+    /// Writes the inline entries into the head.
     mutating func sealInline() {
       head.inline = inline.map { entry in
         seal?.seal(entry) ?? SyncFrame(sequence: entry.sequence, bytes: entry.envelope.bytes)
@@ -41,9 +41,9 @@ extension SyncLogRun {
     }
   }
 
-  /// Uploads what the next head names, and notes that it is about to be written.
+  /// Uploads the new packs of the next head, and records the head as a pending upload.
   ///
-  /// - Returns: nil when something has changed meanwhile, or an upload has failed
+  /// - Returns: nil when the local state has changed meanwhile, or an upload has failed
   mutating func prepare(_ changes: SyncChanges, _ upkeep: Upkeep) throws -> Prepared? {
     let state = changes.start
     var changes = changes
@@ -52,7 +52,7 @@ extension SyncLogRun {
     let next = Self.next(present, state, number)
     var draft = Draft(head: next, seal: remote.seal(of: next))
     if let present {
-      // Another process of the device may have followed a change of the key since this one has looked.
+      // Another process of the device may have adopted a new key since this one read the state.
       try remote.authorize(present)
       draft.inline = try remote.entries(of: present)
     }
@@ -81,7 +81,7 @@ extension SyncLogRun {
     return Prepared(upload: upload, compactions: compactions, rewritten: rewritten)
   }
 
-  /// The head that follows, still with the entries of the present one.
+  /// The next head, initially with the entries of the current one.
   private static func next(_ present: SyncHead?, _ state: SyncLogState, _ number: Int64) -> SyncHead {
     let position = SyncHead.Position(
       epoch: state.position?.epoch ?? 1, log: state.position?.log ?? SyncName.randomLog(), number: number)
@@ -98,7 +98,7 @@ extension SyncLogRun {
 
   // MARK: Entries
 
-  /// Adds the changes: inline if they are small, else as segments, each with a number of its own.
+  /// Adds the changes: inline if they are small, otherwise as segments, each with its own sequence number.
   private func append(_ changes: inout SyncChanges, _ number: Int64, _ draft: inout Draft) {
     let replaced = Set(changes.changes.map(\.envelope.key))
     draft.inline.removeAll { replaced.contains($0.envelope.key) }
@@ -128,7 +128,7 @@ extension SyncLogRun {
     draft.head.inlineFrom = next
   }
 
-  /// Makes the inline entries a pack.
+  /// Moves the inline entries into a pack.
   private func moveInline(before number: Int64, _ draft: inout Draft) {
     var frames: [UInt8] = []
     for entry in draft.inline { SyncEntry.write(entry.envelope.bytes, at: entry.sequence, into: &frames) }
@@ -138,8 +138,8 @@ extension SyncLogRun {
     draft.head.inlineFrom = number
   }
 
-  /// Adds a segment: the one of an earlier attempt that lost a race, if that has the same entries and no sweep can have
-  /// deleted it.
+  /// Adds a segment. Reuses the one of an earlier attempt that lost a race, if it has the same entries and no
+  /// sweep can have deleted it.
   private func addSegment(_ frames: [UInt8], _ count: Int, _ number: Int64, _ draft: inout Draft) {
     let content = SHA256.digest(frames)
     let (log, fence) = (draft.head.origin ?? draft.head.position.log, draft.head.fence)

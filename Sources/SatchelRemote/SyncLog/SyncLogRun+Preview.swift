@@ -1,11 +1,11 @@
 import SatchelCore
 
-/// Finding out what a sync would do.
+/// Computes what a sync would do.
 extension SyncLogRun {
-  /// Reads what is new in the remote, decides about it, and lists what would be sent. Nothing is written to the remote;
-  /// the store is changed as by a sync, so it is to be a copy.
+  /// Reads the new entries of the remote, decides about them, and lists the changes to send. Nothing is
+  /// written to the remote; the store is changed as by a sync, so it must be a copy.
   ///
-  /// - Throws: as `run` does, and `unavailable` for a log that was lost and that a sync would make again
+  /// - Throws: as `run` does, and `unavailable` for a lost log that a sync would rebuild
   package mutating func preview() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var failures = 0
@@ -23,7 +23,7 @@ extension SyncLogRun {
       report.add(decided)
       report.plan(decided)
     }
-    // What is merged is sent as well, and listed once.
+    // Merged entries are sent as well, and listed once.
     let merged = Set(report.planned.filter { $0.action == .merge }.map(\.key))
     let (planned, failed) = try ledger.preview()
     report.planned += planned.filter { !merged.contains($0.key) }
@@ -37,19 +37,19 @@ extension SyncLogRun {
     case .unchanged: return nil
     case .absent:
       guard state.position != nil else { return nil }
-      return SatchelError(.unavailable, "the sync log was lost; a sync makes it again")
+      return SatchelError(.unavailable, "the sync log was lost; a sync rebuilds it")
     case .damaged(_, let error, let owner):
       try remote.authorize(owner, state.head)
       if state.position == nil { throw Self.unknown(error) }
-      return SatchelError(.unavailable, "\(error.message); a sync makes the sync log again")
+      return SatchelError(.unavailable, "\(error.message); a sync rebuilds the sync log")
     case .invalid(_, let error): return error
     case .head(let head, let etag):
       try remote.authorize(head)
       try finishPhase()
       if let position = state.position, head.isOlder(than: position) {
-        return SatchelError(.unavailable, "the remote has an older state than before; try again")
+        return SatchelError(.unavailable, "the remote returned an older version than before; try again")
       }
-      // Losses are reported, and never made good.
+      // Losses are reported, and not repaired.
       return try pull(head, etag, state, 0)
     }
   }

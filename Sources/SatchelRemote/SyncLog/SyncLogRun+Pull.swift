@@ -1,10 +1,10 @@
 import SatchelCore
 
-/// Reading the log, and making it again where it was lost.
+/// Reads the log, and rebuilds it after a loss.
 extension SyncLogRun {
-  /// Reads what is new in a head, or all of it.
+  /// Reads the new entries of a head, or all of them.
   ///
-  /// - Returns: nil when the entries are those of the head
+  /// - Returns: nil when the local entries match the head
   mutating func pull(
     _ head: SyncHead, _ etag: ETag, _ state: SyncLogState, _ failures: Int
   ) throws -> SatchelError? {
@@ -27,7 +27,7 @@ extension SyncLogRun {
     return nil
   }
 
-  /// Stores the entries of a head that are new.
+  /// Stores the new entries of a head.
   ///
   /// - Returns: the packs that cannot be read
   private func store(_ head: SyncHead, _ pull: inout SyncPull) throws -> [SyncPack] {
@@ -77,7 +77,7 @@ extension SyncLogRun {
 
   // MARK: Losses
 
-  /// A part of the log cannot be read, or is not what the head says. Another device may have it, and write it again.
+  /// A part of the log is unreadable, or does not match the head. Another device may have it, and rewrite it.
   private mutating func lose(
     _ packs: [SyncPack], _ head: SyncHead, _ etag: ETag, _ pull: SyncPull, _ failures: Int
   ) throws -> SatchelError? {
@@ -85,24 +85,24 @@ extension SyncLogRun {
     let error = SatchelError(
       .damaged,
       packs.isEmpty
-        ? "the entries of the sync log are not those that its head counts; to go on with those that there are, accept the loss"
+        ? "the entries of the sync log differ from the count and the digest in its head; to continue without the missing ones, accept the loss"
         : "packs of the sync log are missing or damaged: \(names); sync a device that has them, or accept the loss"
     )
-    // The head may be another one by now, that does not name them.
+    // The current head may no longer name them.
     guard failures >= 3 else { return error }
     guard case .unchanged = try remote.look(unless: etag, isExpected: true) else { return Self.raced }
     report.losses = packs.map { SyncLogReport.Loss(pack: $0.name, entries: $0.entries) }
     guard options.acceptsLoss else {
-      try tell(packs, head, etag)
+      try listMissing(packs, head, etag)
       throw error
     }
-    try takeOver(head, etag, pull)
+    try rebuild(head, etag, pull)
     return error
   }
 
-  /// Names packs that cannot be read in the head, so that a device that has their entries writes them again when it next
-  /// syncs: for it, a head that has not changed would be all that it asks for.
-  private mutating func tell(_ packs: [SyncPack], _ head: SyncHead, _ etag: ETag) throws {
+  /// Lists unreadable packs in the head, so that a device that has their entries rewrites them at its next
+  /// sync: it would not read packs again while the head is unchanged.
+  private mutating func listMissing(_ packs: [SyncPack], _ head: SyncHead, _ etag: ETag) throws {
     let missing = Set(head.missing).union(packs.map(\.name))
     guard missing.count > Set(head.missing).count else { return }
     try probeOnce()
@@ -113,27 +113,27 @@ extension SyncLogRun {
     _ = try remote.replaceHead(remote.signed(head), base: etag)
   }
 
-  /// Makes what could be read a new log, which all devices then join with what they have.
-  private func takeOver(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull) throws {
+  /// Writes the readable entries as a new log, to which all devices then send their other entries.
+  private func rebuild(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull) throws {
     let position = Self.position(after: head.position, try ledger.state().position)
     guard var new = try writeLog(pull, at: position, bytes: head.bytes, to: remote)?.head else { return }
     new.others = head.others
     _ = try remote.replaceHead(remote.signed(new), base: etag)
   }
 
-  /// Goes on from an older head. An old head may have been put back alone, and name packs that were deleted since: then
-  /// the log is made again, because this device, which has read a later head of the log, has what they had.
+  /// Continues from an older head. If an old head was restored without its packs, which were deleted since,
+  /// the log is rebuilt from the entries of this device, which has read a later head.
   func replace(older head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
     let isSameLog = head.position.epoch == known.epoch && head.position.log == known.log
     if isSameLog, try !head.packs(missingFrom: remote.names()).isEmpty {
       return try create(after: known, base: etag)
     }
-    try takeOver(head, etag, after: known)
+    try adopt(head, etag, after: known)
   }
 
-  /// Makes an older head the present one, in a new epoch: where the condition is met, the store really went back, and all
-  /// devices join the new log.
-  private func takeOver(_ head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
+  /// Writes an older head again, in a new epoch. When the condition holds, the object store has really lost
+  /// data, and all devices join the new log.
+  private func adopt(_ head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
     var head = head
     // The packs stay as they are.
     if head.key != nil { head.origin = head.origin ?? head.position.log }
@@ -143,7 +143,7 @@ extension SyncLogRun {
     _ = try remote.replaceHead(remote.signed(head), base: etag)
   }
 
-  /// Makes an empty log of the next epoch, where there is no head, or one that cannot be read.
+  /// Writes an empty log of the next epoch, where the head is missing or unreadable.
   func create(after known: SyncHead.Position, base: ETag?) throws {
     let head = SyncHead(beginning: Self.position(after: known, nil))
     _ = try remote.replaceHead(remote.signed(head), base: base)
@@ -160,11 +160,11 @@ extension SyncLogRun {
   /// The head of a new log whose packs were uploaded.
   struct NewLog {
     var head: SyncHead
-    /// The digest of its entries under the present key.
+    /// The digest of its entries under the current key.
     var digest: SyncDigest
   }
 
-  /// Uploads all entries as the packs of a new log, each with a number of its own.
+  /// Uploads all entries as the packs of a new log, each with its own sequence number.
   ///
   /// - Parameters:
   ///   - bytes: of all entries, about

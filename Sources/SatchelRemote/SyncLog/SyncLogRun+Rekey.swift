@@ -1,10 +1,10 @@
 import SatchelCore
 
-/// Encrypting a log, changing its key, and decrypting it.
+/// Encrypts a log, changes its key, or decrypts it.
 extension SyncLogRun {
-  /// Syncs, and makes the log a new one whose packs are sealed with another key. Devices with the new key join it; for the
-  /// others their syncs are `unauthorized` from then on. Until the new head is written the old log stays as it is, and one
-  /// that has the new key already, because an earlier call was interrupted, is only synced.
+  /// Syncs, and writes a new log that is sealed with another key. Devices with the new key join it; syncs of
+  /// the others fail with `unauthorized` from then on. The old log stays unchanged until the new head is
+  /// written. A log that has the new key already, because an earlier call was interrupted, is only synced.
   ///
   /// - Parameter key: nil for a log that is not encrypted
   /// - Throws: as `run`; `invalid` for nil where the log has sensitive content
@@ -34,13 +34,13 @@ extension SyncLogRun {
     remote.keys = keys
     ledger.keys = keys
     segments = []
-    // What is sensitive is sent now.
+    // Sensitive changes are sent now.
     forgetUnsent()
   }
 
-  /// Writes what the device has as a new log.
+  /// Writes the local entries as a new log.
   ///
-  /// - Returns: false when it is not known to be written
+  /// - Returns: false when the outcome is unknown
   private mutating func rewrite(_ keys: SyncLogKey?) throws -> Bool {
     let state = try ledger.state()
     guard state.phase == nil, state.upload == nil, (state.etag == nil) == (state.position == nil) else {
@@ -72,7 +72,7 @@ extension SyncLogRun {
     }
     guard try target.replaceHead(body, base: state.etag) != nil else { return false }
     report.commits += 1
-    // What the new head does not name has the bytes of the old log: under the old key, or plain.
+    // Packs that the new head does not name hold bytes of the old log, under the old key or in plain text.
     try remote.delete(replaced)
     return true
   }

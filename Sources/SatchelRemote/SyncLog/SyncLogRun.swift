@@ -1,8 +1,8 @@
 import SatchelCore
 
-/// One sync of a store with its sync log: it reads the head, applies what is new, and replaces the head by one with the
-/// local changes, until nothing is left to send. The head is replaced only under the condition that it is the one that
-/// was read; of two devices that do so at once, one looks again.
+/// One sync of a store with its sync log: reads the head, applies new entries, and replaces the head by one
+/// with the local changes, until there are no changes to send. The head is replaced under If-Match with the
+/// ETag that was read: of two concurrent devices, one fails and reads again.
 package struct SyncLogRun {
   /// The outcome of a round.
   enum Round {
@@ -10,7 +10,7 @@ package struct SyncLogRun {
     case done
     /// A head was written.
     case committed
-    /// Another device, or a fault, was in the way.
+    /// Another device was faster, or a request failed.
     case again(SatchelError)
   }
 
@@ -21,13 +21,13 @@ package struct SyncLogRun {
   /// Called once before anything is written: throws for a store without conditional writes.
   let probe: () throws -> Void
   var report = SyncLogReport()
-  /// Segments that were uploaded and that no head names yet.
+  /// Uploaded segments that no head names yet.
   var segments: [Segment] = []
-  /// Packs that are named, and missing or damaged.
+  /// Packs that the head names and that are missing or damaged.
   private var broken: Set<String> = []
-  /// Those of them that this sync has tried to write again.
+  /// Those of them that this sync tried to rewrite.
   private var rewritten: Set<String> = []
-  /// What the last round did not send for want of a key: each round tries again.
+  /// The changes that the last round did not send because the key was missing: each round tries again.
   private var unsent: Set<SyncKey> = []
   private var isProbed = false
   private var hasSwept = false
@@ -36,9 +36,9 @@ package struct SyncLogRun {
     var pack: SyncPack
     /// The SHA-256 of its plain frames.
     var content: [UInt8]
-    /// The log for which it was sealed.
+    /// The log that it was sealed for.
     var log: String
-    /// That of the head for which it was uploaded: with a later one it may have been deleted.
+    /// The sweep number of the head that it was uploaded for: after a later sweep it may have been deleted.
     var fence: Int64
   }
 
@@ -64,9 +64,9 @@ package struct SyncLogRun {
     self.ledger.keys = remote.keys
   }
 
-  /// - Throws: `SatchelError`: `damaged` for a log that cannot be read and that `acceptsLoss` would give up; `newer`;
-  ///   `unauthorized` for a log with another key than this sync has, or where one of the two has none; `busy` when other
-  ///   devices were faster each time; `cancelled`; `ObjectStoreError` of requests
+  /// - Throws: `SatchelError`: `damaged` for an unreadable log, whose loss `acceptsLoss` accepts; `newer`;
+  ///   `unauthorized` for a log with another key than this sync, or when only one of them has a key; `busy`
+  ///   when other devices changed the log at each attempt; `cancelled`; `ObjectStoreError` of requests
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (failures, knowsHead) = (0, false)
@@ -102,14 +102,14 @@ package struct SyncLogRun {
     }
   }
 
-  static let raced = SatchelError(.busy, "other devices write to the sync log all the time; try again later")
+  static let raced = SatchelError(.busy, "other devices changed the sync log each time; try again later")
 
   func finishPhase() throws { while try ledger.continuePhase() {} }
 
   // MARK: Look
 
-  /// Brings the entries to those of the remote's head. Nothing changes, here or there, before it is known that the log
-  /// has this sync's key.
+  /// Updates the local entries to the head of the remote. Nothing is changed, locally or remotely, before the
+  /// key of the log is verified.
   ///
   /// - Returns: nil when they are
   private mutating func look(_ failures: Int) throws -> SatchelError? {
@@ -120,13 +120,13 @@ package struct SyncLogRun {
     if isKnown {
       try finishPhase()
       state = try ledger.state()
-      // Half a pull, and a head that cannot be read, are read again. Another process of the device may have followed a
-      // change of the key.
+      // An incomplete pull and an unreadable head are read again. Another process of the device may have
+      // adopted a new key.
       isKnown =
         state.phase != .pull && state.head.map(remote.has) ?? false
         && (try? state.head.map(remote.entries)) != nil
     }
-    // A store may have damaged the head and kept its ETag.
+    // An object store may damage the head and keep its ETag.
     let etag = isKnown && !options.verifies ? state.etag : nil
     switch try remote.look(unless: etag, isExpected: state.position != nil) {
     case .unchanged: return nil
@@ -134,9 +134,9 @@ package struct SyncLogRun {
       if let known { try remote.authorize(known) }
       try finishPhase()
       guard let position = state.position else { return nil }
-      // The log is lost, or seems to be: a condition tells.
+      // The log is lost, or seems to be: a conditional write decides.
       try create(after: position, base: nil)
-      return SatchelError(.unavailable, "the sync log was lost and is being made again; try again")
+      return SatchelError(.unavailable, "the sync log was lost and is being rebuilt; try again")
     case .damaged(let etag, let error, let owner):
       try remote.authorize(owner, known)
       return try mend(etag, error, state, failures)
@@ -150,57 +150,58 @@ package struct SyncLogRun {
       // The state is that of before the request: beginning to pull fails if the position has moved since.
       try finishPhase()
       if let position = state.position, head.isOlder(than: position) {
-        // A stale answer, or a store that went back: a condition tells.
+        // A stale response, or an object store that lost data: a conditional write decides.
         if failures >= 3 { try replace(older: head, etag, after: position) }
-        return SatchelError(.unavailable, "the remote has an older state than before; try again")
+        return SatchelError(.unavailable, "the remote returned an older version than before; try again")
       }
       return try pull(head, etag, state, failures)
     }
   }
 
-  /// Makes the log again where its head is damaged, as where it is lost: of several devices that do so one meets the
-  /// condition, and all send again what the new log lacks.
+  /// Rebuilds the log when its head is damaged, as when it is lost: the condition holds for one of several
+  /// devices, and all of them send the entries that the new log lacks.
   private mutating func mend(
     _ etag: ETag, _ error: SatchelError, _ state: SyncLogState, _ failures: Int
   ) throws -> SatchelError {
-    // The head may be the device's own, and not be confirmed yet.
+    // The head may be one that this device wrote and has not confirmed yet.
     if state.position != nil || state.upload != nil { try finishPhase() }
     let position = try ledger.state().position
     guard position != nil || options.acceptsLoss else { throw Self.unknown(error) }
-    // All reads so far may have been cut on the way.
+    // All reads so far may have been truncated in transit.
     if failures >= 3 || options.acceptsLoss {
       try create(after: position ?? Self.unknownPosition, base: etag)
     }
-    return SatchelError(.unavailable, "\(error.message), and the sync log is being made again; try again")
+    return SatchelError(.unavailable, "\(error.message), and the sync log is being rebuilt; try again")
   }
 
-  /// The error of a device that has never read the head that is damaged.
+  /// The error for a damaged head that this device has never read.
   static func unknown(_ error: SatchelError) -> SatchelError {
     SatchelError(
       error.code,
-      "\(error.message); a device that has synchronized before makes the sync log again when it next syncs, "
+      "\(error.message); a device that has synchronized before rebuilds the sync log at its next sync,  "
         + "or accept the loss")
   }
 
-  /// Above that of every log that a device may know, when a head cannot be read.
+  /// An epoch above that of every log that a device may know, for when the head is unreadable.
   private static let unknownPosition = SyncHead.Position(epoch: 1 << 40, log: "", number: 0)
 
   // MARK: Resolve
 
-  /// Finds out what became of a head that was about to be written.
+  /// Determines the outcome of a pending head.
   ///
-  /// - Returns: nil when nothing is in the way of new changes
+  /// - Returns: nil when new changes can be sent
   private mutating func resolve() throws -> Round? {
     let state = try ledger.state()
-    // As above: what is confirmed without the log's key would not be of that log.
+    // As above: entries that are confirmed without the log's key would not belong to that log.
     if let head = state.head { try remote.authorize(head) }
     guard let upload = state.upload else {
       if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
       return nil
     }
-    // One with another key is not written again: whether it was written, the condition of the next one tells.
+    // A head with another key is not written again: the condition of the next write decides whether it was
+    // written.
     if upload.base == state.etag, let head = try? SyncHead(parsing: upload.head), remote.has(keyOf: head) {
-      // The same bytes under the same condition: nobody can tell the two writes apart.
+      // The same bytes under the same condition: the two writes are indistinguishable.
       return try commit(upload, compactions: state.compactions) ? .committed : .again(Self.raced)
     }
     while try ledger.resolveUpload() {}
@@ -233,7 +234,7 @@ package struct SyncLogRun {
     return .committed
   }
 
-  /// Removes from the report what the next round tries to send, or names again.
+  /// Removes failures from the report that the next round retries, or reports again.
   mutating func forgetUnsent() {
     report.failed.removeAll { unsent.contains($0.key) }
     unsent = []
@@ -247,12 +248,12 @@ package struct SyncLogRun {
 
   // MARK: Upkeep
 
-  /// The work of a commit besides the changes that it sends.
+  /// The maintenance work of a commit.
   struct Upkeep {
     var isSwept = false
     /// Packs that nothing names.
     var garbage: [String] = []
-    /// Packs that are named, and missing or damaged.
+    /// Packs that the head names and that are missing or damaged.
     var broken: Set<String> = []
     /// Packs with replaced or deleted entries that a purge removes.
     var dead: Set<String> = []
@@ -280,7 +281,7 @@ package struct SyncLogRun {
     live.bytes + live.count * 16 + Int64(SyncSeal.overhead) <= SyncPack.maximumSize
   }
 
-  /// Looks for packs that no head names, and for those that a head names and that are missing or damaged.
+  /// Finds packs that no head names, and packs that the head names and that are missing or damaged.
   private mutating func sweep(_ head: SyncHead, _ upkeep: inout Upkeep) throws {
     let listed = try remote.names()
     let known = Set(head.packs.map(\.name)).union(head.retired).union(segments.map(\.pack.name))
@@ -295,8 +296,8 @@ package struct SyncLogRun {
     hasSwept = true
   }
 
-  /// Deletes the packs that the last commit has replaced. A reader of the head before it finds them missing, and reads the
-  /// head again.
+  /// Deletes the packs that the last commit replaced. A reader of the previous head finds them missing, and
+  /// reads the head again.
   private func purgeRetired() throws {
     let state = try ledger.state()
     guard let head = state.head, !head.retired.isEmpty else { return }
@@ -305,7 +306,7 @@ package struct SyncLogRun {
 
   /// Writes a head that was prepared.
   ///
-  /// - Returns: whether it is known to be written
+  /// - Returns: false when the outcome is unknown
   private mutating func commit(_ upload: SyncLogState.PendingUpload, compactions: Int64) throws -> Bool {
     try probeOnce()
     guard let etag = try remote.replaceHead(upload.head, base: upload.base) else { return false }

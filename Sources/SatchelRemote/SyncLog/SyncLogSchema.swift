@@ -81,7 +81,7 @@ package enum SyncLogSchema {
     -- to `base`, the last synced one. `pending` is the number of the latest local change. `in_flight_envelope` is
     -- being sent, for the change `in_flight_sequence`, and is to have the number `in_flight_number`. `ancestors` is
     -- what the local content was built on, where that is more than `base`. `undecided` is 1 while `remote` is to be
-    -- applied or set against the local content; `conflict` is the checksum of the envelope that an open conflict is
+    -- applied or compared with the local content; `conflict` is the checksum of the envelope that an open conflict is
     -- about. `deleted`, `revision` and `created` are of local content whose deletion is pending: the time of the
     -- deletion, and the metadata that the content had.
     CREATE TABLE sync_entry(

@@ -1,29 +1,29 @@
 import SatchelCore
 import SatchelStorage
 
-/// What a device knows of its sync log as a whole: the row of sync_log.
+/// The local state of a sync log as a whole: the row of sync_log.
 struct SyncLogState: Sendable {
   /// A step of several transactions, which any process that uses the store continues.
   enum Phase: String, Sendable {
-    /// What was local before the first sync becomes pending.
+    /// Content from before the first sync becomes pending.
     case bind
     /// Entries newer than the position are being stored.
     case pull
     /// The local state is moved to a generation that was read as a whole.
     case rejoin
-    /// What a written head has brought is confirmed.
+    /// The changes in a written head are confirmed.
     case confirm
   }
 
-  /// A head that is written under a condition, and that is looked for until its outcome is known.
+  /// A head whose conditional write was started and whose outcome is not known yet.
   struct PendingUpload: Sendable, Equatable {
     /// The serialized head.
     var head: [UInt8]
-    /// The ETag that it replaces; nil when there was no head.
+    /// The ETag of the head that it replaces; nil for the first head.
     var base: ETag?
     /// Packs that nothing names once it is written.
     var deletes: [String]
-    /// Its own ETag, once it is known to be written.
+    /// Its ETag, once the write is known to have succeeded.
     var etag: ETag?
   }
 
@@ -45,18 +45,18 @@ struct SyncLogState: Sendable {
   /// Commits with a compaction since the last sweep.
   var compactions: Int64
 
-  /// Whether another state is of the same moment of the log.
+  /// Whether another state has the same position in the log.
   func isSame(as other: SyncLogState) -> Bool {
     position == other.position && generation == other.generation && etag == other.etag
       && headBytes == other.headBytes
   }
 
-  /// The head at the position; nil before the first one, and for one that cannot be read.
+  /// The head at the position; nil before the first one, and for an unreadable one.
   var head: SyncHead? { headBytes.flatMap { try? SyncHead(parsing: $0) } }
 
   /// Reads the row; nil when the store is not bound to a log.
   ///
-  /// - Parameter key: that of the digest, without which the entries of an encrypted log must not be changed
+  /// - Parameter key: the key of the digest, required to change the entries of an encrypted log
   static func read(_ connection: Connection, digestKey key: HMAC? = nil) throws -> SyncLogState? {
     try connection.first(
       """
@@ -112,14 +112,14 @@ struct SyncLogState: Sendable {
     }
   }
 
-  /// Writes what changes with every entry.
+  /// Writes the columns that change with every entry.
   func writeSums(_ connection: Connection) throws {
     try connection.run(
       "UPDATE sync_log SET digest = ?, count = ?, bytes = ?, phase = ?", .text(digest.text), .integer(count),
       .integer(bytes), Binding(phase?.rawValue))
   }
 
-  /// Notes that an envelope replaces another one, or none.
+  /// Updates the totals: an envelope replaces another one, or is new.
   mutating func replace(_ key: SyncKey, _ old: [UInt8]?, _ new: [UInt8]) {
     if let old {
       digest.remove(key, old)

@@ -1,16 +1,17 @@
 import SatchelCore
 import SatchelStorage
 
-/// Setting entries against the local content, without the network.
+/// Decides about entries, without the network.
 extension SyncLogTables {
-  /// Decides about all entries that are undecided, but those of which an envelope is in flight: its outcome comes first.
+  /// Decides about all undecided entries, except those with an envelope in flight, whose outcome must be
+  /// known first.
   package func decideAll() throws {
     while try decide() != nil {}
   }
 
   func decide() throws -> SyncDecided? {
-    // No more than it takes to choose the limit: counting all in each step would grow with the square.
-    // Sensitive ones are decided by the next sync, which has the key.
+    // Counts only up to the limit: counting all in each step would take quadratic time. Sensitive ones are
+    // decided by the next sync, which has the key.
     let opens: Binding = .integer(keys == nil && database.keyring.syncEntries == nil ? 0 : 1)
     func count(_ connection: Connection) throws -> Int {
       Int(
@@ -37,7 +38,7 @@ extension SyncLogTables {
           """, .integer(state.generation), .integer(collection), opens, .integer(Int64(limit - ids.count))
         ) { ids.append(try $0.integer(0)) }
       }
-      // The rest belongs to collections that are no longer declared.
+      // The remaining entries belong to collections that are no longer declared.
       if ids.isEmpty { return nil }
       let rows = try ids.compactMap { try table.row($0) }
       guard rows.contains(where: \.isUndecided) else { throw RowOrder.damaged("sync_entry") }
@@ -67,7 +68,7 @@ extension SyncLogTables {
     for var row in rows {
       row.isUndecided = false
       if let stored = row.remote, SyncStoredEnvelope.isStored(stored) {
-        // Under another key than the log has: read again, it is decided again.
+        // It is sealed under another key than the log's: the entry is read again, and then decided.
         try table.write(row)
         if keys != nil { try SyncLogTables.readAgain(transaction.connection) }
         continue
@@ -79,7 +80,7 @@ extension SyncLogTables {
       } else if remote == nil, base == nil {
         try table.write(row)
       } else if let base, let remote, base.isBuilt(on: remote) {
-        // The remote went back: the base is sent again, over what it was built on.
+        // The remote lost data: the base is sent again, over the version that it was built on.
         try Self.resend(&row, over: remote, transaction)
         try table.write(row)
         decided.outcomes.append(SyncDecided.Outcome(key: row.key, decision: .resend, isDeletion: false))
@@ -113,7 +114,7 @@ extension SyncLogTables {
     _ decision: SyncDecision, _ id: Int64, _ entry: SyncUndecided, _ transaction: Transaction,
     _ table: SyncRowTable, _ decided: inout SyncDecided
   ) throws {
-    // The client may have changed the row, by noting changes.
+    // The client may have changed the row, by recording changes.
     guard var row = try table.row(id) else { return }
     decided.outcomes.append(
       SyncDecided.Outcome(
@@ -137,7 +138,7 @@ extension SyncLogTables {
     try table.write(row)
   }
 
-  /// Makes the local content pending over an entry.
+  /// Marks the local content as pending, to replace an entry.
   private static func resend(
     _ row: inout SyncRow, over remote: SyncEnvelope?, _ transaction: Transaction
   ) throws {

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// What a sync would send.
+/// The changes that a sync would send.
 extension SyncLogTables {
   func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
     try database.read { connection in

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Storing what was read.
+/// Stores the entries of a pull.
 extension SyncLogTables {
   func beginPull(all: Bool, from known: SyncLogState) throws -> SyncPull {
     var state = try state()
@@ -22,7 +22,7 @@ extension SyncLogTables {
     return SyncPull(generation: generation, isWhole: true, state: state)
   }
 
-  /// Deletes the rows of earlier readings.
+  /// Deletes the rows of earlier generations.
   private func deleteRows(before generation: Int64) throws {
     func obsolete(_ connection: Connection, limit: Int64) throws -> [Int64] {
       guard let valid = try SyncLogState.read(connection) else { return [] }
@@ -83,8 +83,8 @@ extension SyncLogTables {
     }
   }
 
-  /// Whether an entry names a change of this writer that the store knows nothing of: the store was restored, and its
-  /// numbers would be used twice.
+  /// Whether an entry contains a change of this writer that the store does not have: the store was restored
+  /// from a backup, and would use its numbers twice.
   private static func isOfAnotherLife(
     _ envelope: SyncEnvelope, _ local: SyncRow?, _ writer: String
   ) throws -> Bool {
@@ -104,7 +104,7 @@ extension SyncLogTables {
 
   func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
     let fits = try completePosition(pull, head, etag)
-    // A reading of the whole log may have been interrupted, and not be needed any more.
+    // An interrupted read of the whole log may no longer be needed.
     if fits, !pull.isWhole { try deleteRows(before: .max) }
     return fits
   }
@@ -136,7 +136,7 @@ extension SyncLogTables {
 
   // MARK: Rejoin
 
-  /// Moves a part of the local state to the valid generation. What was synced and is not in it is sent again.
+  /// Moves a part of the local state to the valid generation. Synced entries that it lacks are sent again.
   ///
   /// - Returns: whether some is left
   func rejoin() throws -> Bool {
@@ -175,11 +175,11 @@ extension SyncLogTables {
     row.sequence = new?.sequence
     row.isSensitive = old.isSensitive || new?.isSensitive ?? false
     let entry = new?.entry
-    // What is absent below the horizon was deleted, and is decided.
+    // Entries that are absent below the horizon were deleted, and are decided.
     let isExpired = entry == nil && (old.sequence ?? .max) <= horizon
     if let base = row.base, !isExpired, try !Self.isKnown(base, to: entry) {
       row.ancestors = try row.allAncestors()
-      // A deletion that the log has lost is set against what it has instead.
+      // A deletion that the log has lost is decided against the entry that replaced it.
       let content = try SyncEnvelope(parsing: base).content
       if content.isDeleted, row.pending == nil { row.deletion = content }
       row.base = nil

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Collecting changes, and confirming them.
+/// Collects changes, and confirms them.
 extension SyncLogTables {
   private struct Full: Error {}
 
@@ -15,13 +15,13 @@ extension SyncLogTables {
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
       let now = try database.time(connection)
       let declared = Set(try client.collections(connection))
-      // Of those that are not sent the first change is tried, so that the report names them.
+      // Of changes that cannot be sent the first is tried, so that the report names them.
       let isUnsent = keys == nil || database.keyring.current == nil
       let unsent = isUnsent ? try client.sensitiveCollections(connection) : []
       var named: Set<String> = []
       var limit = sizes.commit(state.bytes)
       do {
-        // The plus keeps the other indexes out: a sync with little to do reads little.
+        // The unary plus excludes the other indexes, so that a sync with few changes reads few rows.
         try connection.each(
           """
           SELECT id, pending FROM sync_entry WHERE pending IS NOT NULL AND +generation = ? AND remote IS NULL
@@ -31,7 +31,7 @@ extension SyncLogTables {
         ) { found in
           let sequence = try found.integer(1, in: StoredRange.count)
           if collected.bytes >= limit, collected.changes.expectedBytes == 0 {
-            // Much is pending: the packs are to be those of the log as it will be.
+            // Many changes are pending: the packs are sized for the log after them.
             try collected.expect(connection)
             limit = sizes.commit(collected.changes.expectedBytes)
           }
@@ -49,7 +49,7 @@ extension SyncLogTables {
     }
   }
 
-  /// Changes while they are collected: those of one transaction are sent together.
+  /// Collected changes; those of one transaction are sent together.
   private struct Collected {
     var changes: SyncChanges
     let writer: String
@@ -67,8 +67,8 @@ extension SyncLogTables {
       changes.expectedBytes = max(now, start + Int64(growth * Double(pending)))
     }
 
-    /// Whether no more changes fit. A transaction that does not fit beside others is left for the next commit; one that
-    /// does not fit by itself is cut.
+    /// Whether no more changes fit. A transaction that does not fit with the others is left for the next
+    /// commit; one that exceeds the limit alone is cut.
     mutating func isFull(before next: Int64, _ limit: Int64) -> Bool {
       if bytes >= limit, !changes.changes.isEmpty {
         changes.hasMore = true
@@ -91,7 +91,7 @@ extension SyncLogTables {
   private func collect(
     _ row: SyncRow, _ sequence: Int64, _ connection: Connection, _ now: Int64, _ collected: inout Collected
   ) throws {
-    // Of what is replaced the digest needs the bytes.
+    // The digest requires the bytes of the replaced envelope.
     if let entry = row.entry, SyncStoredEnvelope.isStored(entry) { throw Locked() }
     let base = try row.base.map { try SyncEnvelope(parsing: $0) }
     let outgoing: SyncOutgoing
@@ -116,7 +116,7 @@ extension SyncLogTables {
       collected.changes.failures.append(SyncChanges.Failure(row: row.id, key: row.key, error: error))
       return
     }
-    // A log that is made again gets the deletions that the one before had.
+    // A rebuilt log contains the tombstones of its predecessor.
     if outgoing.content.isDeleted, base == nil, row.ancestors == nil {
       collected.changes.obsolete.append(SyncChanges.Obsolete(row: row.id, sequence: sequence))
       return
@@ -280,7 +280,7 @@ extension SyncLogTables {
     _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64
   ) throws -> Bool {
     let isOurs = try changing { transaction, table, state in
-      // A head that was read since has its own outcome: what was in flight is looked for in it.
+      // After a newer head was read, the envelopes in flight are searched for in that head.
       guard state.phase == nil, state.upload?.head == upload.head, state.etag == upload.base else {
         return false
       }
@@ -294,7 +294,7 @@ extension SyncLogTables {
     return isOurs
   }
 
-  /// Makes a part of the envelopes in flight the entries and bases of their rows.
+  /// Turns a part of the envelopes in flight into the entries and bases of their rows.
   ///
   /// - Returns: whether some are left
   func confirmStep(
@@ -332,7 +332,7 @@ extension SyncLogTables {
       .integer(Int64(sizes.rowsOfStep)))
   }
 
-  /// Makes an envelope that has arrived the base. Only the change that was sent is confirmed.
+  /// Makes an uploaded envelope the base. Only the change that was sent is confirmed.
   private static func arrive(_ row: inout SyncRow, _ sent: SyncRow.InFlight) throws {
     var all = try row.allAncestors()
     all.add(try SyncEnvelope(parsing: sent.envelope))

@@ -33,12 +33,12 @@ extension SyncLogTables {
     }
   }
 
-  /// Makes the next sync read the whole log, because the stored form of an entry cannot be opened.
+  /// Makes the next sync read the whole log, because a stored entry cannot be opened.
   static func readAgain(_ connection: Connection) throws {
     try connection.run("UPDATE sync_log SET etag = NULL, digest = ?", .text(SyncDigest().text))
   }
 
-  /// Decides again about entries that wait, and sends again what could not be sent, because the host has set the store's
+  /// Decides again about waiting entries, and retries failed changes, because the host has set the store's
   /// encryption key.
   ///
   /// - Parameter waiting: returns the records that may wait for it; of state, all that waits is decided again
@@ -56,7 +56,7 @@ extension SyncLogTables {
       return keys
     }
     let failed = "SELECT EXISTS(SELECT 1 FROM sync_entry WHERE retry_at IS NOT NULL)" as StaticString
-    // An app sets its key each time it opens the store: mostly nothing has waited for it.
+    // An app sets its key each time it opens the store: usually nothing is waiting for it.
     if try keys.isEmpty && database.read({ try $0.number(failed) }) == 0 { return }
     try database.write { transaction in
       for key in keys { try SyncTracking.reconsider(key, in: transaction) }

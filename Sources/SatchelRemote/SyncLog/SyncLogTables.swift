@@ -22,7 +22,7 @@ package struct SyncLogTables: Sendable {
 
   // MARK: Binding
 
-  /// Binds the store to a remote and a user; what is local becomes pending.
+  /// Binds the store to a remote and a user; local content becomes pending.
   ///
   /// - Throws: `SatchelError` (`foreign`) when it is bound to another remote or user
   package func bind(remote: String, user: UserID) throws {
@@ -63,7 +63,7 @@ package struct SyncLogTables: Sendable {
     return true
   }
 
-  /// Notes that a sync is complete.
+  /// Records the time of a complete sync.
   package func noteSync() throws {
     try database.write { try $0.connection.run("UPDATE sync_log SET synced = ?", .integer($0.now)) }
   }
@@ -71,7 +71,7 @@ package struct SyncLogTables: Sendable {
   /// Ends the binding. The local content stays; the writer's name and sequence stay in use.
   package func detach() throws {
     guard try database.has(SyncLogSchema.subject) else { return }
-    // Of a large log a long transaction, as deleting a collection is.
+    // For a large log this is a long transaction, as deleting a collection is.
     try database.write { transaction in
       for sql: StaticString in [
         "DELETE FROM sync_log", "DELETE FROM sync_entry", "DELETE FROM sync_collection",
@@ -81,8 +81,8 @@ package struct SyncLogTables: Sendable {
     }
   }
 
-  /// Forgets the local state of a collection that is being dropped. Its entries stay, and are applied when it is declared
-  /// again.
+  /// Deletes the local sync state of a collection that is being dropped. Its entries stay, and are applied
+  /// when it is declared again.
   ///
   /// - Throws: `SatchelError` (`conflict`) for changes that were never sent
   package static func drop(_ collection: String, discardsUnsent: Bool, in transaction: Transaction) throws {
@@ -105,8 +105,8 @@ package struct SyncLogTables: Sendable {
       """, .integer(id))
   }
 
-  /// Gives the store a new name among the writers, because it is a copy of another one: what it sends under the old name
-  /// could have numbers that the other one has used.
+  /// Gives the store a new writer name, because it is a copy: under the old name, both stores could use the
+  /// same numbers.
   package func renameWriter() throws { try Self.renameWriter(in: database) }
 
   package static func renameWriter(in database: Database) throws {
@@ -115,7 +115,8 @@ package struct SyncLogTables: Sendable {
   }
 
   /// Makes the tables usable after rows of any were lost: the next sync reads the whole log, and compares it with the
-  /// local content. What was synced and is not here any more is applied again, and is not taken for a deletion.
+  /// local content. Entries that were synced and are missing locally are applied again, and not treated as
+  /// deletions.
   package func repair() throws {
     guard try database.has(SyncLogSchema.subject) else { return }
     try database.write { transaction in
@@ -145,7 +146,7 @@ package struct SyncLogTables: Sendable {
     }
   }
 
-  /// Forgets what was synced of content that is gone.
+  /// Deletes the sync state of content that no longer exists.
   private func forgetLost(_ connection: Connection) throws {
     let table = SyncRowTable(connection: connection)
     let ids = try table.ids(
@@ -163,7 +164,7 @@ package struct SyncLogTables: Sendable {
     do {
       return try client.content(of: key, isEncrypted: true, connection) != nil
     } catch let error as SatchelError where error.code == .invalid || error.code == .unauthorized {
-      // It is there, and cannot be sent: the encryption key is not set.
+      // The content exists, and cannot be sent: the encryption key is not set.
       return true
     }
   }
@@ -172,8 +173,8 @@ package struct SyncLogTables: Sendable {
     try connection.run("UPDATE sync_writer SET writer = ?", .text(newWriter()))
   }
 
-  /// Gives the store a new name because the log has changes under its name that it knows nothing of: it was replaced by an
-  /// earlier state of itself, and has used numbers again.
+  /// Gives the store a new writer name, because the log has changes under its name that the store does not
+  /// have: it was replaced by an earlier copy of itself, and would use numbers again.
   static func replaceWriter(_ connection: Connection) throws {
     try connection.run("UPDATE sync_writer SET replaced = writer, writer = ?", .text(newWriter()))
   }
@@ -188,12 +189,11 @@ package struct SyncLogTables: Sendable {
 
   private static func newWriter() -> String { SyncName.random() }
 
-  /// Brings the tables in line with the collections that are declared: the entries of those that were not before become
-  /// undecided, and their local content pending; entries of those that no longer are stay as they are. A crash in the
-  /// middle is made good by the next call.
+  /// Updates the tables to the declared collections: entries of newly declared ones become undecided, and
+  /// their local content pending; entries of others stay unchanged. After a crash the next call completes it.
   package func reconcile() throws {
     guard try SyncTracking.isBound(database) else { return }
-    // Until the store is closed, declaring a collection and setting the store's key apply what waits.
+    // Until the store is closed, declaring a collection and setting the store's key apply waiting entries.
     if let keys { database.keyring.syncEntries = keys.entries }
     let declared = try database.read { try client.collections($0) }
     var known: Set<String> = []
@@ -319,8 +319,8 @@ extension SyncLogTables: SyncLogLedger {
     if database.options.durability != .full { try database.sync(always: true) }
   }
 
-  /// Forgets a head that may have been written, and what was in flight with it. Only for a copy of a store: there, what
-  /// would be sent again counts as not sent yet.
+  /// Deletes a pending head and its envelopes in flight. Only for a copy of a store: there, changes that
+  /// would be sent again count as not sent.
   package func forgetUpload() throws {
     guard try SyncTracking.isBound(database) else { return }
     try changing { transaction, _, state in
@@ -331,7 +331,7 @@ extension SyncLogTables: SyncLogLedger {
   }
 
   static var changedMeanwhile: SatchelError {
-    SatchelError(.busy, "another process synchronizes the same store")
+    SatchelError(.busy, "another process is synchronizing the same store")
   }
 
   func continuePhase() throws -> Bool {
@@ -370,7 +370,7 @@ extension SyncLogTables: SyncLogLedger {
         try connection.run(
           "UPDATE sync_entry SET attempts = ?, retry_at = ?, error = ?, error_code = ? WHERE id = ?",
           .integer(min(attempts + 1, 1 << 31)),
-          // What is sensitive is sent, or named again, by the next sync.
+          // The next sync sends, or names, sensitive entries again.
           failure.error.code == .unauthorized ? .null : .integer(transaction.now + wait),
           .text(failure.error.message), .integer(Int64(failure.error.code.rawValue)), .integer(failure.row))
       }

@@ -1,8 +1,8 @@
 import SatchelCore
 import SatchelJSON
 
-/// The members of a JSON object that somebody else wrote: each value is validated and located by its bytes, and nothing
-/// is copied before it is asked for.
+/// The members of an untrusted JSON object: each value is validated and located by its bytes, and copied only
+/// when it is read.
 struct SyncMembers {
   struct Member {
     var name: String
@@ -12,7 +12,7 @@ struct SyncMembers {
   }
 
   let bytes: UnsafeRawBufferPointer
-  /// Begins the messages.
+  /// The prefix of error messages.
   let source: String
   private(set) var members: [Member] = []
 
@@ -86,7 +86,7 @@ struct SyncMembers {
     return text
   }
 
-  /// A string of so many lower-case hexadecimal digits.
+  /// A string of `count` lower-case hexadecimal digits.
   func digits(_ name: String, count: Int) throws -> String {
     let text = try text(name, count...count)
     guard SyncName.isHexadecimal(text, count: count) else {

@@ -1,6 +1,6 @@
 import SatchelCore
 
-/// Random names: 128 bits, so that none is used twice.
+/// Random names of 128 bits, which are unique in practice.
 enum SyncName {
   /// 32 hexadecimal digits: the name of a pack, or the id of a head.
   static func random() -> String { digits(words: 2) }
@@ -12,7 +12,7 @@ enum SyncName {
     (0..<words).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
   }
 
-  /// Whether a text is so many lower-case hexadecimal digits.
+  /// Whether a string has `count` lower-case hexadecimal digits.
   static func isHexadecimal(_ text: String, count: Int) -> Bool {
     text.utf8.count == count
       && text.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 || $0 &- UInt8(ascii: "a") < 6 }

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelJSON
 
-/// A head's reference to a pack: an object of entries that is written once and never changed.
+/// A head's reference to a pack, an immutable object of entries.
 struct SyncPack: Sendable, Equatable {
   static let maximumSize: Int64 = 64 << 20
   static let maximumCount = 4096
@@ -19,7 +19,7 @@ struct SyncPack: Sendable, Equatable {
   var bytes: Int64
   /// 64 hexadecimal digits.
   var sha256: String
-  /// Members that this version does not know.
+  /// Unknown members, preserved.
   var others: [UInt8] = []
 
   private static let known = ["name", "from", "to", "seq", "entries", "bytes", "sha256"]
@@ -63,10 +63,11 @@ struct SyncPack: Sendable, Equatable {
   /// Reads the pack's body.
   ///
   /// - Parameter seal: that of the log; nil when it is not encrypted
-  /// - Throws: `SatchelError`: `damaged` when it is not the one that the reference names, or not a pack; `newer`
+  /// - Throws: `SatchelError`: `damaged` when its bytes do not match the reference, or are not a pack;
+  ///   `newer`
   func parse(_ body: [UInt8], _ seal: SyncSeal?) throws -> [SyncEntry] {
     guard Int64(body.count) == bytes, SHA256.digest(body).hexadecimal == sha256 else {
-      throw SatchelError(.damaged, "pack \(name): its bytes are not those that were written")
+      throw SatchelError(.damaged, "pack \(name): its checksum does not match its bytes")
     }
     let plain = try seal?.open(body, pack: name) ?? body
     let found = try SyncEntry.parse(
@@ -78,7 +79,7 @@ struct SyncPack: Sendable, Equatable {
   }
 }
 
-/// A pack that is to be uploaded.
+/// A pack to upload.
 struct SyncPackUpload: Sendable {
   let pack: SyncPack
   /// The object's bytes: sealed, if the log is encrypted.

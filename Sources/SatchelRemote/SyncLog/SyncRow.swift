@@ -17,16 +17,16 @@ struct SyncRow: Sendable {
   var isUndecided = false
   var conflict: String?
   var attempts: Int64 = 0
-  /// Of local content whose deletion is pending.
+  /// The metadata of local content whose deletion is pending.
   var deletion: SyncContent?
   /// Whether one of its envelopes has sensitive content, and is stored sealed.
   var isSensitive = false
 
-  /// An envelope that is being sent.
+  /// An envelope in flight.
   struct InFlight: Sendable {
     /// The change that it has.
     var sequence: Int64
-    /// The number that it is to have in the log.
+    /// Its sequence number in the log.
     var number: Int64
     var envelope: [UInt8]
   }
@@ -34,7 +34,7 @@ struct SyncRow: Sendable {
   /// The envelope in the remote, at the position.
   var entry: [UInt8]? { sequence == nil ? nil : remote ?? base }
 
-  /// Whether it has anything besides the entry itself.
+  /// Whether it has local state in addition to the entry.
   var isLocal: Bool {
     base != nil || pending != nil || inFlight != nil || ancestors != nil || conflict != nil || attempts > 0
   }
@@ -47,21 +47,21 @@ struct SyncRow: Sendable {
     remote = isBase ? nil : envelope
   }
 
-  /// Makes an envelope the base; the entry stays what it is.
+  /// Makes an envelope the base, without changing the entry.
   mutating func setBase(_ envelope: [UInt8]?) {
     let entry = entry
     base = envelope
     setRemote(entry)
   }
 
-  /// What the local content was built on.
+  /// The version that the local content was built on.
   func allAncestors() throws -> SyncVersionVector {
     var all = ancestors ?? SyncVersionVector()
     if let base { all.add(try SyncEnvelope(parsing: base)) }
     return all
   }
 
-  /// Notes what the local content was built on, where that is more than the base.
+  /// Stores the ancestors of the local content, if there are others than the base.
   mutating func setAncestors(_ all: SyncVersionVector) throws {
     let known = try base.map { SyncVersionVector(of: try SyncEnvelope(parsing: $0)) } ?? SyncVersionVector()
     ancestors = known.cover(all) ? nil : all
@@ -97,7 +97,7 @@ struct SyncRowTable {
     return SyncStoredEnvelope.seal(parsed, key)
   }
 
-  /// An envelope as it was sent; as it is stored, if it cannot be opened.
+  /// An envelope as it was sent; in its stored form if it cannot be opened.
   func opened(_ stored: [UInt8], of entry: SyncKey) -> [UInt8] {
     guard let key, SyncStoredEnvelope.isStored(stored) else { return stored }
     return (try? SyncStoredEnvelope(parsing: stored))?.open(key, of: entry) ?? stored
@@ -177,7 +177,7 @@ struct SyncRowTable {
     return result
   }
 
-  /// Writes a row; an id of 0 makes a new one. Past failures are forgotten.
+  /// Writes a row; an id of 0 inserts one. Clears the record of past failures.
   func write(_ row: SyncRow) throws {
     let size = row.entry.map { SyncStoredEnvelope.size(of: $0) } ?? 0
     var (remote, base, inFlight) = (row.remote, row.base, row.inFlight?.envelope)

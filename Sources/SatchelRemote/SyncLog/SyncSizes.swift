@@ -1,9 +1,9 @@
-/// The sizes by which a writer divides what it sends. They are no part of the format: writers with other sizes understand
-/// each other.
+/// The sizes by which a writer divides its changes into packs. They are not part of the format: writers with
+/// different sizes are compatible.
 struct SyncSizes: Sendable, Equatable {
   /// The maximum size of all inline entries of a head, in bytes.
   var inline: Int64 = 16 << 10
-  /// A full pack has this part of all bytes.
+  /// The fraction of all bytes in a full pack.
   var packShare: Int64 = 64
   var smallestPack: Int64 = 1 << 20
   var largestPack: Int64 = 16 << 20
@@ -14,7 +14,7 @@ struct SyncSizes: Sendable, Equatable {
   var smallPacks = 24
   /// so many at once.
   var mergedPacks = 8
-  /// Bytes that may be dead beside half of the live ones.
+  /// The dead bytes that are allowed in addition to half of the live ones.
   var deadBytes: Int64 = 1 << 20
   /// Packs that one commit rewrites because of what is dead in them.
   var rewrittenPacks = 4
@@ -32,7 +32,7 @@ struct SyncSizes: Sendable, Equatable {
     min(max(bytes / max(packShare, 1), smallestPack), max(largestPack, smallestPack))
   }
 
-  /// The size of what one commit sends.
+  /// The maximum size of one commit.
   ///
   /// - Parameter bytes: of all live entries
   func commit(_ bytes: Int64) -> Int64 { min(fullPack(bytes) * segmentsOfCommit, bytesOfCommit) }

@@ -4,8 +4,8 @@ import SatchelCore
 /// derived from that of the sync log. Without the key, entries can still be compared, counted and replaced.
 ///
 /// One byte of format version, 8 bytes of key name, 16 of checksum, 8 of the envelope's length, 4 of the metadata's
-/// length, the metadata as an envelope with an empty document, and the sealed bytes: none for one that was redacted. An
-/// envelope is JSON, and never begins with the first byte.
+/// length, the metadata as an envelope with an empty document, and the sealed bytes: no bytes for a redacted
+/// one. An envelope is JSON, and never begins with the first byte.
 struct SyncStoredEnvelope {
   static let format: UInt8 = 1
   private static let headLength = 1 + EncryptionKey.nameLength + 16 + 8 + 4
@@ -20,7 +20,7 @@ struct SyncStoredEnvelope {
 
   /// - Throws: `SatchelError` (`damaged`)
   init(parsing bytes: [UInt8]) throws {
-    let damaged = SatchelError(.damaged, "envelope: is stored in an unknown form")
+    let damaged = SatchelError(.damaged, "envelope: is stored in an unknown format")
     guard bytes.count >= Self.headLength, bytes[0] == Self.format else { throw damaged }
     let size = bytes[25..<33].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let length = bytes[33..<37].reduce(0) { $0 << 8 | Int($1) }

@@ -1,8 +1,8 @@
 import SatchelCore
 import SatchelStorage
 
-/// Notes the local changes of one transaction, so that they are sent. What it reads once is valid until the transaction
-/// ends, or a savepoint that it has written in is rolled back.
+/// Records the local changes of one transaction, so that they are sent. Its cached reads are valid until the
+/// transaction ends, or until a savepoint that it has written in is rolled back.
 package final class SyncTracker {
   let connection: Connection
   private let table: SyncRowTable
@@ -37,7 +37,7 @@ package final class SyncTracker {
     }
   }
 
-  /// The number of the transaction's changes: greater than that of every transaction before.
+  /// The sequence number of the transaction's changes, greater than that of every earlier transaction.
   func sequence() throws -> Int64 {
     if let noted { return noted }
     let sequence = try Self.sequence(connection, stamp)
@@ -66,7 +66,7 @@ package final class SyncTracker {
 
   // MARK: Changes
 
-  /// Notes that local content was written. An entry that waits is decided again.
+  /// Records that local content was written. A waiting entry is decided again.
   ///
   /// - Parameter id: the id in UTF-8
   package func notePut(_ id: UnsafeRawBufferPointer, in collection: String) throws {
@@ -92,13 +92,13 @@ package final class SyncTracker {
     try id.withUTF8 { try notePut(UnsafeRawBufferPointer($0), in: key.collection) }
   }
 
-  /// Notes local content that was never synced as a change.
+  /// Records local content that was never synced as a change.
   func noteUnknown(_ key: SyncKey) throws {
     guard let row = try row(key) else { return try notePut(key) }
     if row.base == nil, row.pending == nil { try notePut(key) }
   }
 
-  /// Notes that local content was deleted. Nothing is kept of content that was never sent.
+  /// Records that local content was deleted. No tombstone is kept for content that was never sent.
   ///
   /// - Parameters:
   ///   - id: the id in UTF-8
@@ -125,7 +125,7 @@ package final class SyncTracker {
     }
   }
 
-  /// Makes the next decision again about an entry that waits.
+  /// Marks a waiting entry as undecided.
   package func reconsider(_ id: UnsafeRawBufferPointer, in collection: String) throws {
     try connection.run(
       """
@@ -151,7 +151,7 @@ package final class SyncTracker {
     return try row.remote.map { try SyncEnvelope(parsing: $0) }
   }
 
-  /// Whether content that is not here was deleted, here or in the remote; false for content that did not arrive yet.
+  /// Whether missing content was deleted, locally or remotely; false for content that was not received yet.
   package func isDeleted(_ key: SyncKey) throws -> Bool {
     guard let row = try row(key) else { return false }
     if row.deletion != nil, row.remote == nil { return true }
@@ -163,7 +163,7 @@ package final class SyncTracker {
     try row(key)?.base.map { try SyncEnvelope(parsing: $0) }
   }
 
-  /// The revision that local content had when it was deleted; 0 when that is not known.
+  /// The revision that local content had when it was deleted; 0 when unknown.
   package func revisionOfDeleted(_ id: UnsafeRawBufferPointer, in collection: String) throws -> Int64 {
     guard let key = try? SyncKey(collection, String(decoding: id, as: UTF8.self)), let row = try row(key)
     else { return 0 }
@@ -177,7 +177,8 @@ package final class SyncTracker {
   /// Ends an open conflict, or the waiting of an entry: the local content is the decision about it, and is sent.
   ///
   /// - Parameter checksum: of the entry that the decision is about
-  /// - Returns: false when the entry is another one by now: then it is decided again, and the local content must stay
+  /// - Returns: false when the entry has been replaced since: then it is decided again, and the local content
+  ///   must stay
   package func resolve(_ key: SyncKey, seen checksum: String) throws -> Bool {
     guard var row = try row(key), row.remote != nil || row.conflict != nil else { return false }
     row.conflict = nil

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// What subjects note about single changes, and read about the sync of their content.
+/// The calls by which subjects record single changes, and read the sync status of their content.
 package enum SyncTracking {
   /// Whether the store is bound to a sync log; false when it has no tables of one.
   package static func isBound(_ database: Database) throws -> Bool {
@@ -9,8 +9,8 @@ package enum SyncTracking {
     return try database.read { try $0.number("SELECT count(*) FROM sync_log") > 0 }
   }
 
-  /// Notes that local content has changed or was deleted. The store must have the tables of the sync log; where it is
-  /// not bound to one, nothing is noted.
+  /// Records that local content was changed or deleted. The store must have the tables of the sync log;
+  /// nothing is recorded when it is not bound to one.
   package static func note(_ key: SyncKey, in transaction: Transaction) throws {
     try SyncTracker(transaction)?.notePut(key)
   }
@@ -30,14 +30,15 @@ package enum SyncTracking {
   /// Ends an open conflict: the host has decided about an entry, and the local content is its decision, which is sent.
   ///
   /// - Parameter checksum: of the entry that the host has seen
-  /// - Returns: false when the entry is another one by now: then it is decided again, and the local content must stay
+  /// - Returns: false when the entry has been replaced since: then it is decided again, and the local content
+  ///   must stay
   package static func resolve(
     _ key: SyncKey, seen checksum: String, in transaction: Transaction
   ) throws -> Bool {
     try SyncTracker(transaction)?.resolve(key, seen: checksum) ?? false
   }
 
-  /// Makes the next sync decide again about an entry that waits.
+  /// Makes the next sync decide again about a waiting entry.
   package static func reconsider(_ key: SyncKey, in transaction: Transaction) throws {
     var id = key.id
     try id.withUTF8 {
@@ -46,13 +47,13 @@ package enum SyncTracking {
   }
 }
 
-/// Content that is synchronized, as its host sees it.
+/// The sync status of content, as it is reported to the host.
 package enum SyncStatus: Sendable, Equatable {
   /// The store is not bound to a sync log, or does not synchronize the collection.
   case local
   case pending
   case synced
-  /// A newer entry is known that cannot be applied yet.
+  /// A newer remote version is waiting.
   case waiting
   case conflict
 }
@@ -72,7 +73,7 @@ package struct SyncStatusReader {
     ) { try $0.integer(0) }
   }
 
-  /// Returns nil when nothing is known of the content.
+  /// Returns nil when the content has no sync state.
   ///
   /// - Parameter id: the id in UTF-8
   package func status(_ id: UnsafeRawBufferPointer) throws -> SyncStatus? {

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelJSON
 
-/// The envelopes that some content was built on, as a version vector: of each writer the latest.
+/// The envelopes that content was built on, as a version vector: the latest of each writer.
 package struct SyncVersionVector: Sendable, Equatable {
   struct Version: Sendable, Equatable {
     var writer: String
@@ -10,8 +10,8 @@ package struct SyncVersionVector: Sendable, Equatable {
     var checksum: String
   }
 
-  /// The maximum number of writers; those that were added first are dropped. What was built on a dropped one counts as
-  /// a conflict, which loses nothing.
+  /// The maximum number of writers; those that were added first are dropped. A version that was built on a
+  /// dropped one counts as a conflict, which loses no data.
   static let limit = 32
 
   /// The writer that was added last is the last; no writer twice.

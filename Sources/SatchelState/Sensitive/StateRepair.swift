@@ -2,7 +2,8 @@ import SatchelCore
 import SatchelStorage
 
 extension StateStore {
-  /// Repairs the tables of state after rows of any of them were lost: what has sealed rows is sensitive.
+  /// Repairs the tables of state after rows of any of them were lost: lists, sets and scores with sealed rows
+  /// are marked as sensitive.
   package static func repair(_ database: Database) throws {
     guard try database.has(StateSchema.subject) else { return }
     try database.write { transaction in

@@ -18,7 +18,7 @@ extension StateStore {
   }
 
   /// Runs `body` while no other thread changes the key. `body` must not read or write the store, because a
-  /// thread that does may be waiting for this lock.
+  /// thread that uses the store may be waiting for this lock.
   private func whileNotRotating<Result>(_ body: () throws -> Result) throws -> Result {
     guard keyring.rotating.lock(milliseconds: Int(database.options.busyTimeout)) else {
       throw SatchelError(.busy, "another thread is changing the key; try again")
@@ -27,7 +27,7 @@ extension StateStore {
     return try body()
   }
 
-  /// Reseals all that is sensitive with another key, in one transaction.
+  /// Reseals all sensitive content with another key, in one transaction.
   ///
   /// - Throws: `SatchelError` `.unauthorized` when the current key was not set, and when a value cannot be opened with
   ///   it; `.invalid` inside a transaction of the same thread; `.busy`, `.full` and others: the current key stays in
@@ -58,7 +58,7 @@ extension StateStore {
     }
   }
 
-  /// Makes the keyring know what state has sealed, and opens what waits for a key when it is set.
+  /// Registers the sealed content of state with the keyring, and applies waiting changes when a key is set.
   func registerSealed() {
     keyring.register(
       Keyring.Sealed(
@@ -78,7 +78,7 @@ extension StateStore {
     keyring.whenSet { [weak self] in
       guard let self, !database.options.isReadOnly, !database.isWriting else { return }
       saver.open(by: keyring.keys)
-      // What cannot be written now is by the next save.
+      // Changes that cannot be written now are written by the next save.
       try? applyWaiting()
     }
   }
@@ -110,20 +110,21 @@ extension StateStore {
 
   // MARK: Lists, sets and scores
 
-  /// Stores a list, a set or scores encrypted from now on, or not any more: what they have is sealed or opened, in one
-  /// transaction, before this returns. Pending changes are saved before. Does nothing where it is so already.
+  /// Sets whether a list, a set or scores are stored encrypted: existing content is sealed or opened, in one
+  /// transaction, before this returns. Pending changes are saved first. Does nothing when it would not
+  /// change.
   ///
   /// - Parameters:
   ///   - kind: not a value, which is sensitive or not each time it is set
   ///   - name: 1 to 255 bytes; it is not encrypted
   /// - Throws: `SatchelError` `.invalid` for a value, for an invalid name and inside a transaction of the same thread;
-  ///   `.unauthorized` for what is not empty while its key is not set; `.busy`, `.full` and others when the store cannot be
-  ///   written, or has changes in its outbox file: nothing is changed then
+  ///   `.unauthorized` for existing content whose key is not set; `.busy`, `.full` and others when the store
+  ///   cannot be written, or has changes in its outbox file: nothing is changed then
   public func setSensitive(_ kind: Change.StateKey.Kind, _ name: String, _ isSensitive: Bool = true) throws {
     try setSensitive(StateID(kind, StateName(name, as: "name")), isSensitive)
   }
 
-  /// - Parameter isSensitive: nil leaves it as it is
+  /// - Parameter isSensitive: nil changes nothing
   func setSensitive(_ id: StateID, _ isSensitive: Bool?) throws {
     guard let isSensitive else { return }
     guard id.kind != .value else {
@@ -137,7 +138,7 @@ extension StateStore {
       throw SatchelError(
         .invalid, "\(id.location): cannot be made sensitive, or not, inside a transaction; do so before")
     }
-    // Saved before: what is spooled is as it was made.
+    // Saved first, because spooled changes keep the form in which they were made.
     guard try flush() else {
       throw SatchelError(
         .busy,
@@ -146,7 +147,7 @@ extension StateStore {
     }
     try database.prepare(StateSchema.subject)
     let wasSensitive = sensitive.contains(id)
-    // First: what is pushed meanwhile must not be spooled in plain text.
+    // First, so that concurrent additions are not spooled in plain text.
     if isSensitive { sensitive.note(id, true) }
     do {
       try outbox.write(in: database) { transaction in
@@ -219,7 +220,7 @@ extension StateStore {
           !replaced.contains(StateName(sound: $0))
         }
         if let own = try own ?? reader?.tables.sensitive(notBy: key.name)?.text { return own }
-        // On the connection that is held: threads that each wait for a second one would wait for each other.
+        // Uses the connection that is held: threads that each wait for a second one would deadlock.
         let other = { [keyring] in try keyring.sealed(notBy: key.name, except: StateSchema.subject.name, $0) }
         return try reader.map { try other($0.tables.connection) } ?? database.read(other)
       }

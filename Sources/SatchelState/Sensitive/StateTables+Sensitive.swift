@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// The rows of `state_sensitive`, and the rows of what they name.
+/// The rows of `state_sensitive`, and those of the lists, sets and scores that they name.
 extension StateTables {
   /// Returns the sensitive lists, sets and scores.
   func sensitiveIDs() throws -> [StateID] {
@@ -12,8 +12,8 @@ extension StateTables {
     return ids
   }
 
-  /// Returns the name of the key that sealed a list, a set or scores, empty while nothing was; nil when it is not
-  /// sensitive.
+  /// Returns the name of the key that sealed a list, a set or scores, empty while nothing is sealed; nil when
+  /// it is not sensitive.
   func sealedBy(_ id: StateID) throws -> [UInt8]? {
     if id.kind == .value { return nil }
     return try connection.first(
@@ -69,7 +69,7 @@ extension StateTables {
     }
   }
 
-  /// Makes a list, a set or scores sensitive, or ends that; the rows are sealed or opened.
+  /// Sets whether a list, a set or scores are sensitive; the rows are sealed or opened.
   ///
   /// - Throws: `.unauthorized` when there are rows, and their key is not set, before anything is changed
   func setSensitive(_ id: StateID, _ isSensitive: Bool) throws {

@@ -5,14 +5,14 @@ import SatchelStorage
 /// The rows of `state_waiting`: changes of sensitive lists, sets and scores that were saved without the key that they
 /// need.
 extension StateTables {
-  /// Whether changes of a list, a set or scores wait: later ones must not overtake them.
+  /// Whether changes of a list, a set or scores wait: later ones must be applied after them.
   func hasWaiting(_ id: StateID) throws -> Bool {
     try connection.number(
       "SELECT EXISTS(SELECT 1 FROM state_waiting WHERE kind = ? AND name = ?)", .text(id.kind.rawValue),
       .text(id.name.text)) == 1
   }
 
-  /// Returns the lists, sets and scores with changes that wait.
+  /// Returns the lists, sets and scores with waiting changes.
   func waitingIDs() throws -> [StateID] {
     var ids: [StateID] = []
     try connection.each("SELECT DISTINCT kind, name FROM state_waiting") { row in
@@ -36,9 +36,9 @@ extension StateTables {
       "DELETE FROM state_waiting WHERE kind = ? AND name = ?", .text(id.kind.rawValue), .text(id.name.text))
   }
 
-  /// Applies the changes that wait, of each list, set or scores until the first whose key is not set.
+  /// Applies waiting changes: those of each list, set or scores until the first whose key is not set.
   ///
-  /// - Returns: what was changed
+  /// - Returns: the changed lists, sets and scores
   func applyWaiting() throws -> StateIDs {
     var changed = StateIDs()
     for id in try waitingIDs() {

@@ -6,7 +6,7 @@ enum StateBounds: Equatable, Sendable {
   case list(StateListBounds)
   case scores(ClosedRange<Double>)
 
-  /// Returns the bounds that result from those of two devices; the two may be exchanged.
+  /// Returns the bounds that result from those of two devices; the operation is commutative.
   static func merged(base: StateBounds?, local: StateBounds?, remote: StateBounds?) -> StateBounds? {
     guard let local, let remote, local != remote else { return local ?? remote }
     if base == local { return remote }
@@ -28,7 +28,7 @@ enum StateBounds: Equatable, Sendable {
     }
   }
 
-  /// Returns the larger limit; nil is no limit.
+  /// Returns the larger limit; nil means unlimited.
   private static func larger<Limit: Comparable>(_ one: Limit?, _ two: Limit?) -> Limit? {
     guard let one, let two else { return nil }
     return max(one, two)

@@ -12,7 +12,7 @@ struct StateID: Hashable, Sendable {
     self.name = name
   }
 
-  /// - Parameter text: `{kind}/{name}`; nil is returned for any other text
+  /// - Parameter text: `{kind}/{name}`; nil is returned for any other string
   init?(_ text: String) {
     // By bytes, not characters: a combining mark may follow the slash.
     let bytes = text.utf8
@@ -37,7 +37,7 @@ struct StateID: Hashable, Sendable {
 /// Whether a value, a list, a set or scores are synchronized.
 struct StateMark: Equatable, Sendable {
   let isSynced: Bool
-  /// The bounds that merging applies; nil for a value, a set, and what is not synchronized.
+  /// The bounds that merging applies; nil for a value, a set, and unsynchronized state.
   let bounds: StateBounds?
 
   init(isSynced: Bool, bounds: StateBounds? = nil) {
@@ -45,7 +45,7 @@ struct StateMark: Equatable, Sendable {
     self.bounds = isSynced ? bounds : nil
   }
 
-  /// Returns the mark that a host asks for; nil when it leaves the mark as it is.
+  /// Returns the mark that a host requests; nil when it does not change the mark.
   ///
   /// - Throws: `SatchelError` `.invalid` for a name that cannot be synchronized
   static func requested(_ isSynced: Bool?, of id: StateID, bounds: StateBounds? = nil) throws -> StateMark? {

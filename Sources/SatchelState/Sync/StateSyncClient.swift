@@ -3,11 +3,11 @@ import SatchelJSON
 import SatchelRemote
 import SatchelStorage
 
-/// State as the sync log sees it: the part of a `SyncLogClient` for the collection `@state`.
+/// State as a client of the sync log: the part of a `SyncLogClient` for the collection `@state`.
 ///
-/// An entry is one value, list, set or table of scores, with the id `{kind}/{name}`. Of values the newest
-/// remains; what was added to or removed from lists, sets and scores on several devices adds up. So there are
-/// no conflicts.
+/// An entry is one value, list, set or table of scores, with the id `{kind}/{name}`. The newest value wins;
+/// additions to and removals from lists, sets and scores by several devices are merged. So there are no
+/// conflicts.
 package struct StateSyncClient: Sendable {
   /// The version of the documents.
   static let version: Int64 = 1
@@ -18,7 +18,7 @@ package struct StateSyncClient: Sendable {
 
   // MARK: Sending
 
-  /// Returns the ids of what is marked for synchronizing, in byte order.
+  /// Returns the ids of the state that is marked for synchronizing, in byte order.
   package func ids(
     after position: SyncIDs.Position?, limit: Int, _ connection: Connection
   ) throws -> SyncIDs {
@@ -31,9 +31,9 @@ package struct StateSyncClient: Sendable {
 
   /// Returns the content of an entry as it is saved; a deletion, or nil, for one without content.
   ///
-  /// - Parameter isEncrypted: whether what is sensitive is sent, as plain members of its document
-  /// - Throws: `SatchelError` `.notFound` for what is not marked, `.unauthorized` for what is sensitive
-  ///   unless it is sent and its encryption key is set, `.invalid` for too many levels, `.damaged`
+  /// - Parameter isEncrypted: whether sensitive content is sent, as plain members of its document
+  /// - Throws: `SatchelError` `.notFound` for unmarked state, `.unauthorized` for sensitive content unless it
+  ///   is sent and its encryption key is set, `.invalid` for too many levels, `.damaged`
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     let tables = StateTables(connection: connection, keyring: state.keyring)
     // Not nil: that would delete the entry on all other devices.
@@ -42,7 +42,7 @@ package struct StateSyncClient: Sendable {
     else { throw SatchelError(.notFound, "\(key): is not marked for synchronizing, and is not sent") }
     let bounds = synced.mark.bounds
     if id.kind == .value { return try value(id, removedAt: synced.removedAt, isEncrypted, tables) }
-    // Read before its items, which without their key cannot be read.
+    // Read before its items, which cannot be read without their key.
     guard try tables.hasRows(id) else { return nil }
     if !isEncrypted, try tables.isSensitive(id) { throw Self.unencrypted(id) }
     switch id.kind {
@@ -107,8 +107,8 @@ package struct StateSyncClient: Sendable {
 
   // MARK: Deciding
 
-  /// Decides what becomes of entries, and changes the rows of state accordingly. An entry that no version
-  /// like this one can have sent waits, without an error.
+  /// Decides about entries, and changes the rows of state accordingly. An entry that no version like this one
+  /// can have sent waits, without an error.
   ///
   /// - Throws: `SatchelError` `.busy` while the encryption key is being changed, `.full`, `.io` and others
   package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {

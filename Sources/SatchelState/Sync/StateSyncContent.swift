@@ -7,7 +7,7 @@ import SatchelStorage
 protocol StateSyncContent: Sendable {
   /// Nil for a set, and for a deleted entry.
   var bounds: StateBounds? { get set }
-  /// Whether it is stored sealed, and sent in an encrypted log only; of a deletion this is not known.
+  /// Whether it is stored sealed, and sent in an encrypted log only; unknown for a deletion.
   var isSensitive: Bool { get set }
   /// Whether there are no items, members or scores; sent as a deletion.
   var isEmpty: Bool { get }
@@ -20,7 +20,7 @@ protocol StateSyncContent: Sendable {
 
   /// Reads the rows of a store.
   ///
-  /// - Throws: `.damaged` for rows that have not their format
+  /// - Throws: `.damaged` for rows with an invalid format
   init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws
 
   /// Returns the document, without `isSensitive`: the same for the same content.
@@ -36,11 +36,11 @@ protocol StateSyncContent: Sendable {
   /// Whether both have the same items, members or scores.
   func hasSameElements(as other: Self) -> Bool
 
-  /// Returns the elements that result from two contents which both differ from `base`. The two may be
-  /// exchanged, if `newer` is exchanged as well.
+  /// Returns the elements that result from two contents which both differ from `base`. Commutative, if
+  /// `newer` is exchanged as well.
   ///
   /// - Parameters:
-  ///   - bounds: those that result
+  ///   - bounds: the resulting bounds
   ///   - newer: is set when the two have a base, and it is not known
   static func combined(
     base: Self?, _ local: Self, _ remote: Self, bounds: StateBounds?, newer: StateSyncNewer?
@@ -75,13 +75,13 @@ extension StateSyncContent {
       merged = combined(base: base, local, remote, bounds: bounds, newer: newer)
       merged.bounds = bounds
     }
-    // Of one that is sent as a deletion, the bounds are not known to other devices.
+    // Other devices do not know the bounds of content that is sent as a deletion.
     if merged.isEmpty || merged.bounds == nil { merged.bounds = bounds }
     merged.isSensitive = isSensitive(base: base, local: local, remote: remote)
     return merged
   }
 
-  /// Whether the content that results is sensitive: as the device that has changed that says, and in doubt it is.
+  /// Whether the resulting content is sensitive: the value of the device that changed it; true when unknown.
   private static func isSensitive(base: Self?, local: Self, remote: Self) -> Bool {
     if remote.isEmpty || local.isSensitive == remote.isSensitive { return local.isSensitive }
     if local.isEmpty, !local.isSensitive { return remote.isSensitive }

@@ -110,7 +110,7 @@ struct StateSyncList: StateSyncContent {
     return StateSyncList(items: kept, bounds: bounds)
   }
 
-  /// Returns how often an item remains: what both have added or removed counts once.
+  /// Returns the number of copies of an item that remain: an addition or removal by both counts once.
   private static func count(base: Int, _ local: Int, _ remote: Int) -> Int {
     if local >= base, remote >= base { return max(local, remote) }
     if local <= base, remote <= base { return min(local, remote) }

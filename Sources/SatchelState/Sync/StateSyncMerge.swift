@@ -6,7 +6,8 @@ import SatchelStorage
 /// The decision about one entry. Everything is read before anything is written, so that an entry that waits
 /// has changed nothing.
 struct StateSyncMerge {
-  /// Why an entry has to wait: its document is invalid or of a newer version, or the rows of state are.
+  /// The reason why an entry has to wait: its document, or the rows of state, are invalid or of a newer
+  /// version.
   private struct Unreadable: Error {}
 
   private let client: StateSyncClient
@@ -16,7 +17,7 @@ struct StateSyncMerge {
   private let tables: StateTables
   /// Whether rows of the value, list, set or scores were changed.
   private(set) var hasChanged = false
-  /// Why what is sensitive waits.
+  /// The error of waiting sensitive content.
   private(set) var reason: SatchelError?
 
   init(client: StateSyncClient, entry: SyncUndecided, id: StateID, transaction: Transaction) {
@@ -31,7 +32,7 @@ struct StateSyncMerge {
     do {
       let synced = try reading { try tables.synced(id) }
       if let synced, !synced.mark.isSynced { return .waiting }
-      // What was never synchronized here is not deleted from elsewhere.
+      // A deletion elsewhere does not delete content that was never synchronized here.
       if synced == nil, entry.remote?.content.isDeleted ?? true { return .match }
       switch id.kind {
       case .value: return try decideValue(synced)
@@ -74,12 +75,12 @@ struct StateSyncMerge {
     _: Content.Type, _ synced: StateTables.Synced?
   ) throws -> SyncDecision {
     let remote: Content = try entry.remote.map { try Self.content($0) } ?? Content()
-    // A base that cannot be read is not known.
+    // An unreadable base counts as unknown.
     let base: Content? = entry.base.flatMap { try? Self.content($0) }
     do {
       return try merge(base, remote, synced)
     } catch let error as SatchelError where error.code == .unauthorized {
-      // What is sensitive cannot be opened or sealed: the key of the store is not set. Nothing was changed.
+      // Sensitive content cannot be opened or sealed: the key of the store is not set. Nothing was changed.
       reason = SatchelError(
         .unauthorized, "\(id.location): is sensitive, and is applied when the encryption key is set",
         underlying: error)
@@ -196,7 +197,7 @@ struct StateSyncMerge {
       return try tables.setRemoval(of: id.name, at: nil)
     }
     let keyring = client.state.keyring
-    // While values are resealed, the thread that does may wait for this transaction.
+    // While values are resealed, the resealing thread may wait for this transaction.
     guard keyring.rotating.lock(milliseconds: 0) else {
       throw SatchelError(.busy, "\(id.location): the encryption key is being changed; try again")
     }

@@ -73,15 +73,15 @@ struct StateSyncScores: StateSyncContent {
     return result
   }
 
-  /// Returns what remains of the changes of two devices to a score: the sum of both.
+  /// Returns the result of the changes of two devices to a score: the sum of both.
   private static func merged(base: Double?, _ local: Double?, _ remote: Double?) -> Double? {
     if local == base { return remote }
     if remote == base { return local }
     return sum(local ?? 0, remote ?? 0, since: base ?? 0)
   }
 
-  /// Returns what remains of two scores without a base. Equal ones are taken for the same one, because a
-  /// store that was detached meets its own scores again.
+  /// Returns the result of two scores without a base. Equal ones count as the same one, because a store that
+  /// was detached downloads its own scores again.
   private static func merged(_ local: Double?, _ remote: Double?, newer: StateSyncNewer?) -> Double? {
     guard let local, let remote, local != remote else { return local ?? remote }
     switch newer {

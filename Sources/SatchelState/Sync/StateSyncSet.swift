@@ -58,7 +58,7 @@ struct StateSyncSet: StateSyncContent {
   ) -> Self {
     var result = StateSyncSet()
     for (key, bytes) in local.members.merging(remote.members, uniquingKeysWith: Self.first) {
-      // A member that both have remains; of those that one has, the added ones.
+      // Keeps members that both have, and those that one has added.
       let isShared = local.members[key] != nil && remote.members[key] != nil
       if isShared || base?.members[key] == nil { result.members[key] = bytes }
     }

@@ -37,8 +37,8 @@ struct StateSyncValue: Equatable, Sendable {
     return .object(object)
   }
 
-  /// Whether this one remains when both were changed: the newer one does, and of two of the same time the one
-  /// that is greater by its bytes.
+  /// Whether this one is kept when both were changed: the newer one or, at the same time, the one with the
+  /// greater bytes.
   func wins(over other: StateSyncValue) -> Bool {
     if time != other.time { return time > other.time }
     guard let content, let other = other.content else { return content != nil }

@@ -6,7 +6,7 @@ extension StateTables {
   /// A row: the mark, and when the value was removed.
   struct Synced: Equatable {
     var mark: StateMark
-    /// Unix milliseconds; nil while the value is there, and for lists, sets and scores.
+    /// Unix milliseconds; nil while the value exists, and for lists, sets and scores.
     var removedAt: Int64?
   }
 
@@ -83,14 +83,14 @@ extension StateTables {
       list.age, list.isUnique, scores.minimum, scores.maximum)
   }
 
-  /// Sets when a value that is marked was removed; nil when it was set again.
+  /// Sets the time when a marked value was removed; nil when it was set again.
   func setRemoval(of name: StateName, at time: Int64?) throws {
     try connection.run(
       "UPDATE state_synced SET removed_at = ? WHERE kind = 'value' AND name = ?",
       time.map { .integer(min(max($0, 0), NonDecreasingClock.latest)) } ?? .null, .text(name.text))
   }
 
-  /// Returns the ids of what is synchronized, in their order.
+  /// Returns the ids of synchronized state, in order.
   ///
   /// - Parameter id: the last id of the previous call
   func syncedIDs(after id: StateID?, limit: Int) throws -> [String] {

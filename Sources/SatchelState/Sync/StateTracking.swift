@@ -18,10 +18,10 @@ struct StateIDs {
   }
 }
 
-/// The changes of one transaction, of which the sync log notes those of what is synchronized.
+/// The changes of one transaction. The changes of synchronized state are recorded in the sync log.
 struct StateTracking {
   var changed = StateIDs()
-  /// What was not synchronized for some time: an entry may wait for the mark.
+  /// Content that was not synchronized for some time: an entry may wait for the mark.
   private var resumed = StateIDs()
 
   mutating func add(_ mark: StateMark, of id: StateID, after previous: StateMark?) {
@@ -29,14 +29,14 @@ struct StateTracking {
     if mark.isSynced, previous?.isSynced == false { resumed.insert(id) }
   }
 
-  /// Notes the changes of content too, of which observers are notified.
+  /// Adds the changes of content, of which observers are notified.
   mutating func note(_ content: StateIDs, in transaction: Transaction, of database: Database) throws {
     if !content.ordered.isEmpty { transaction.note(subject: .state, keys: content.ordered.map(\.text)) }
     changed.insert(content)
     try note(in: transaction, of: database)
   }
 
-  /// Notes the changes, if the store is bound to a sync log.
+  /// Records the changes, if the store is bound to a sync log.
   func note(in transaction: Transaction, of database: Database) throws {
     let tables = StateTables(connection: transaction.connection)
     let synced = try changed.ordered.filter { try tables.isSynced($0) }

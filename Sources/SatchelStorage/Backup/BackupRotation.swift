@@ -40,12 +40,12 @@ package struct BackupRotation: Sendable {
 
   private func path(_ name: BackupName) -> String { "\(directory)/\(name.text)" }
 
-  /// Deletes the oldest backups; one that cannot be deleted now is deleted the next time.
+  /// Deletes the oldest backups; one that cannot be deleted now is deleted by the next backup.
   private func prune(_ stem: String) throws -> [String] {
     var removed: [String] = []
     for name in try list(stem).dropLast(keep) {
       let path = path(name)
-      // The name alone does not make it a backup, and somebody may have it open.
+      // The name does not prove that it is a backup, and a process may have it open.
       guard case .store? = try? StoreFile.examine(path), !StoreFile.hasWAL(path) else { continue }
       if unlink(path) == 0 { removed.append(path) }
     }

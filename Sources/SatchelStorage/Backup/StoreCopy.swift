@@ -31,7 +31,7 @@ struct StoreCopy {
       defer { withExtendedLifetime(held) {} }
       let bytes = try held.size
       // `commit` ends by closing a descriptor of the file, which drops the locks of all connections that this
-      // process has to it; the file has its final name by then. Until that is over, none gets a lock.
+      // process has to it; the file has its final name by then. Until then, no connection gets a lock.
       guard try held.lock() else {
         throw SatchelError(.busy, "\(part.database): another program has locked the copy")
       }
@@ -94,7 +94,7 @@ struct StoreCopy {
     throw SatchelError(.damaged, "\(target): the source is damaged: \(finding)")
   }
 
-  /// Whether SQLite's check reports an unreadable disk, which it does like any other finding.
+  /// Whether SQLite's check reports a read error, which it reports like any other finding.
   private static func isAboutDisk(_ finding: String) -> Bool {
     func text(after marker: String) -> Substring? {
       finding.indices.first { finding[$0...].hasPrefix(marker) }.map {

@@ -16,7 +16,7 @@ package struct StoreRestore {
     var path: String
     /// The inode of the file at the target; nil when there was none.
     var inode: ino_t?
-    /// Keeps others from opening it until the restored store is renamed over it.
+    /// The lock that prevents others from opening it until the restored store is renamed over it.
     var lock: DatabaseFile?
   }
 
@@ -43,7 +43,7 @@ package struct StoreRestore {
     backup: String, to target: String, progress: BackupProgress = { _, _ in true }
   ) throws -> Report {
     for path in [backup, target] where path.isEmpty || path.utf8.contains(0) || path == ":memory:" {
-      throw SatchelError(.invalid, "\(path == backup ? "backup" : "target"): is not a path of a file")
+      throw SatchelError(.invalid, "\(path == backup ? "backup" : "target"): is not the path of a file")
     }
     guard !StoreFile.isSame(backup, target) else {
       throw SatchelError(.invalid, "\(target): is the backup itself; choose another target")
@@ -78,8 +78,8 @@ package struct StoreRestore {
     case .damaged(let reason): throw SatchelError(.damaged, "\(backup): \(reason)")
     case .store: break
     }
-    // A backup has no WAL. Where there is one, the backup is open as a store, or its WAL was copied with it:
-    // it is read.
+    // A backup has no WAL. If one exists, the backup is open as a store, or its WAL was copied with it: it is
+    // read.
     return try Connection(
       path: backup, flags: SQLITE_OPEN_READONLY, busyTimeout: options.busyTimeout,
       isImmutable: !StoreFile.hasWAL(backup), vfsName: options.vfsName)
@@ -99,7 +99,7 @@ package struct StoreRestore {
   }
 
   /// Copies the store at `target` aside while it is locked against other connections. It stays until the
-  /// restored store is renamed over it: after a power loss one of them is there.
+  /// restored store is renamed over it: after a power loss one of them exists.
   private func moveAside(_ target: String) throws -> Earlier? {
     var status = stat()
     guard stat(target, &status) == 0 else {
@@ -126,7 +126,7 @@ package struct StoreRestore {
     }
   }
 
-  /// Undoes `moveAside`, unless the restored store is already in place.
+  /// Reverts `moveAside`, unless the restored store is already at its path.
   private func undoMoveAside(_ earlier: Earlier, to target: String) {
     var status = stat()
     let exists = stat(target, &status) == 0

@@ -8,7 +8,7 @@ import SatchelCore
 /// yet indexed.
 package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
   package let source: Source
-  /// The number of rows that wait in memory before a merge, where the index is small.
+  /// The number of rows that wait in memory before a merge into a small index.
   private static var minMergeThreshold: Int { 8192 }
   /// A merge changes nearly every page of a large index: the larger it is, the more rows are merged at once,
   /// up to a number that a new start can still scan in the time of a few commits.
@@ -49,8 +49,8 @@ package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
     tail.seen = newest
   }
 
-  /// Returns the waiting rows of a hash, and the floor of the memory. The memory catches up first: between
-  /// two look-ups another thread's transaction may fail and remove the rows that it had added.
+  /// Returns the waiting rows of a hash, and the floor of the memory. The memory is brought up to date first:
+  /// between two look-ups another thread's transaction may fail and remove the rows that it had added.
   func waiting(
     _ hash: Int64, _ connection: Connection, floor: Int64, newest: Int64
   ) throws -> (first: Int64?, others: [Int64], floor: Int64) {

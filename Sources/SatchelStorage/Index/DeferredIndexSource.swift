@@ -9,7 +9,7 @@ package protocol DeferredIndexSource: Sendable {
   static var keys: KeyBlocks { get }
   /// The row before the first possible one: an index up to here is empty.
   var start: Int64 { get }
-  /// Returns the hash of a key; 64 bits for which nobody can construct collisions.
+  /// Returns the hash of a key; 64 bits for which collisions cannot be constructed.
   func hash(_ key: Key) -> Int64
   /// Returns the last indexed row and the last row that was ever inserted.
   func extent(_ connection: Connection) throws -> (floor: Int64, newest: Int64)

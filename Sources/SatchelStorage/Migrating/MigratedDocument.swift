@@ -67,7 +67,7 @@ struct MigratedDocument {
     _ = try remove(from)
   }
 
-  /// Removes parent objects that a step created, unless they have other members by now.
+  /// Removes parent objects that a step created, unless they have got other members.
   mutating func removeMadeParents(of path: JSONPath, number: Int) throws {
     for count in 1..<max(path.components.count, 1) {
       let pointer = JSONPath.pointer(path.components.prefix(count))

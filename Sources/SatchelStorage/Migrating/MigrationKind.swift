@@ -58,7 +58,7 @@ public enum MigrationKind: String, Sendable, CaseIterable {
     return try kind?.convert(value) ?? value
   }
 
-  /// Returns the scalar that a text is in JSON; nil for any other text.
+  /// Returns the JSON scalar that a string represents; nil for any other string.
   private func scalar(_ text: String) -> JSONValue? {
     let isPlain = text.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
     return isPlain ? try? JSONValue(parsing: text) : nil

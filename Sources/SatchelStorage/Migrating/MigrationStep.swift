@@ -30,7 +30,7 @@ public enum MigrationStep: Sendable {
       case .convert(let path, let kind, let from):
         guard let value = try document.value(at: path) else { return }
         let converted = try kind.convert(value)
-        // A value that the inverse conversion restores by itself need not be kept.
+        // A value that the inverse conversion restores is not kept.
         let isKnown = from.map { (try? kind.revert(converted, to: $0)) == value } ?? false
         if !isKnown { document.keep(value, at: path.pointer, number: number) }
         try document.replace(path, with: converted)

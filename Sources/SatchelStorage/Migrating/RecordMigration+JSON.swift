@@ -30,7 +30,7 @@ extension RecordMigration: JSONConvertible {
 
   /// Reads the migrations of a declaration.
   ///
-  /// - Parameter pointer: the place of `json`, for errors
+  /// - Parameter pointer: the pointer of `json`, for errors
   package static func list(
     _ json: JSONValue, at pointer: String, callback: RecordCallback.Body?
   ) throws -> [RecordMigration] {
@@ -94,7 +94,8 @@ extension MigrationStep: JSONConvertible {
       known = ["path", "to", "from"]
       guard let kind = try Self.kind("to", members) else { throw JSONError("is missing", pointer: "/to") }
       self = .convert(path: try Self.path("path", members), to: kind, from: try Self.kind("from", members))
-    default: throw JSONError("unknown step; there are rename, move, default, remove and convert", pointer: "")
+    default:
+      throw JSONError("unknown step; the steps are rename, move, default, remove and convert", pointer: "")
     }
     if let unknown = members.keys.first(where: { !known.contains($0) }) {
       throw JSONError("is unknown", pointer: JSONPath.pointer([unknown]))

@@ -1,12 +1,12 @@
 import SatchelCore
 import SatchelJSON
 
-/// Keeps writes that the store cannot accept: they are retried, spooled to an outbox file beside the store,
-/// and applied in order and exactly once as soon as that is possible.
+/// Keeps writes that the store cannot accept: they are retried, spooled to the outbox file, and applied in
+/// order and exactly once as soon as that is possible.
 ///
-/// It knows neither records nor state: each kind of entry has a registered function that applies it. There is
-/// one outbox per store, which it does not retain. Any number of threads, and other processes, may use it at
-/// once.
+/// It does not depend on records or state: each kind of entry has a registered function that applies it.
+/// There is one outbox per store, which it does not retain. Any number of threads, and other processes, may
+/// use it at once.
 package final class Outbox: Sendable {
   /// Applies the content of an entry.
   package typealias Apply =
@@ -113,7 +113,7 @@ package final class Outbox: Sendable {
       _ = try outboxFile.append(try naming("entry") { try entry.serialized() })
     } catch let second as SatchelError {
       throw SatchelError(
-        cause.code, "\(cause.message); and the outbox file could not store it either: \(second.message)",
+        cause.code, "\(cause.message); and writing it to the outbox file failed as well: \(second.message)",
         underlying: second)
     }
     database.notify(.spooled, of: subject(of: entry))

@@ -1,6 +1,6 @@
 import SatchelCore
 
-/// An append-only file beside the store for entries that the store cannot accept; checksummed and synced.
+/// The append-only file `….outbox` for entries that the store cannot accept; checksummed and synced.
 ///
 /// Several threads and processes may use it at once: each call holds the file's lock while it runs.
 package struct OutboxFile: Sendable {
@@ -13,7 +13,7 @@ package struct OutboxFile: Sendable {
   ///
   /// - Parameters:
   ///   - store: the path of the store to which the file belongs
-  ///   - timeout: how long a call waits for the lock, in milliseconds
+  ///   - timeout: the time that a call waits for the lock, in milliseconds
   package init(store: String, timeout: Int = 5000, calls: FileCalls = .system) {
     self.store = DatabaseFileNames(store)
     self.timeout = timeout
@@ -120,7 +120,7 @@ package struct OutboxFile: Sendable {
 
   private static func newIdentity() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: .min ... .max) } }
 
-  /// Undoes a failed append, so that the reported failure is true.
+  /// Reverts a failed append, so that the entry is not drained although its append failed.
   private func undoAppend(_ file: borrowing DiskFile, _ size: Int64, after error: SatchelError)
     -> SatchelError
   {

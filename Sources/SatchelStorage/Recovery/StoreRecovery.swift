@@ -29,12 +29,13 @@ package struct StoreRecovery {
   ///   - target: the path of the new store; must not exist
   ///   - progress: called with the numbers of processed and of all tables; returns false to cancel
   /// - Throws: `.notFound`; `.invalid` when `target` exists or a path is not a file's; `.foreign` when the
-  ///   file contains no table of a store; `.newer`, `.cancelled`, `.full`, `.io`. There is no new store then.
+  ///   file contains no table of a store; `.newer`, `.cancelled`, `.full`, `.io`. No new store is created
+  ///   then.
   package func recover(
     damaged: String, into target: String, progress: BackupProgress = { _, _ in true }
   ) throws -> RecoveryReport {
     for path in [damaged, target] where path.isEmpty || path.utf8.contains(0) || path == ":memory:" {
-      throw SatchelError(.invalid, "\(path == damaged ? "damaged" : "target"): is not a path of a file")
+      throw SatchelError(.invalid, "\(path == damaged ? "damaged" : "target"): is not the path of a file")
     }
     var status = stat()
     guard stat(damaged, &status) == 0 else { throw SatchelError(errno: errno, damaged) }

@@ -3,7 +3,7 @@ import SatchelCore
 
 /// A connection's state of the WAL.
 struct WALUse {
-  /// Whether each commit is synced; nil while that is unknown.
+  /// Whether each commit is synced; nil while unknown.
   fileprivate(set) var isSynced: Bool?
   /// Whether SQLite's page cache may spill uncommitted pages to the WAL.
   fileprivate var spills = true

@@ -110,7 +110,7 @@ struct NearestID {
   }
 
   private mutating func lookUpAll() -> [Int?] {
-    var found = missing.map { transposedOrTooLong($0) }
+    var found = missing.map { transposedOrWithExtraByte($0) }
     var hashes = VariantHash()
     var wholes: [UInt64: Int] = [:]
     // The strings that share a deletion, as linked lists in one array.
@@ -157,7 +157,7 @@ struct NearestID {
   }
 
   /// Returns the first segment whose id is the string with two bytes transposed or one byte deleted.
-  private func transposedOrTooLong(_ text: [UInt8]) -> Int? {
+  private func transposedOrWithExtraByte(_ text: [UInt8]) -> Int? {
     var first: Int?
     var variant = text
     func lookUpVariant() {

@@ -59,7 +59,7 @@ extension StoryLibrary {
     guard try database.has(StorySchema.subject) else { return }
     try database.write { transaction in
       let connection = transaction.connection
-      // The index of files is made again by the next refresh.
+      // The next refresh rebuilds the index of files.
       try connection.run("DELETE FROM story_file WHERE library NOT IN (SELECT id FROM story_library)")
       try connection.run("DELETE FROM story_tag WHERE file NOT IN (SELECT id FROM story_file)")
       try StoryFileTable(connection: connection).indexAgain()

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What a library loads in the background.
+/// The preloads of a library that are in progress.
 public struct StoryLoading: Equatable, Sendable, JSONConvertible {
   /// Whether a preload of the whole library is under way.
   public var all = false
@@ -52,7 +52,7 @@ extension StoryLibrary {
     }
   }
 
-  /// What is being loaded in the background, and what waits for it.
+  /// The loads in progress, and the callers that wait for them.
   ///
   /// - Throws: `.closed`
   public func loading() throws -> StoryLoading {

@@ -10,8 +10,8 @@ import Synchronization
 /// files, so that unchanged files are not read again. Purchases are kept in the store, independent of the
 /// files.
 ///
-/// Safe to use from any number of threads, and beside other processes. After the store is closed, and after
-/// `close()`, calls throw `.closed`.
+/// Safe to use from any number of threads and processes at the same time. After the store is closed, and
+/// after `close()`, calls throw `.closed`.
 public final class StoryLibrary: Sendable {
   /// The directory's real path.
   public let directory: String

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// How far the reader of a story is.
+/// The reader's progress in a story.
 public struct StoryProgress: Equatable, Sendable, JSONConvertible {
   public typealias Reason = StoryDiff.BrokenPosition.Reason
 
@@ -95,7 +95,7 @@ extension StoryLibrary {
     }
   }
 
-  /// Forgets the position, the visited segments and the endings of a story, for a reader who begins again.
+  /// Deletes the position, the visited segments and the endings of a story, so that the reader begins again.
   ///
   /// - Throws: `.invalid` for an invalid id, `.readOnly`, `.busy`, `.full`, `.io`, `.closed`
   public func clearProgress(of id: String) throws {

@@ -147,7 +147,7 @@ struct StoryProgressTable {
     }
     try connection.each("SELECT story, outline FROM story_outline") { row in
       if (try? StoryReader.read(row.bytes(1))) == nil {
-        report("the progress of story “\(row.text(0).prefix(60))” has an outline that is no story")
+        report("the progress of story “\(row.text(0).prefix(60))” has an outline that is not a story")
       }
     }
   }

@@ -2,7 +2,7 @@ import SatchelJSON
 
 /// Creates segments and choices.
 extension TweeReader {
-  /// What is known only after all passages were scanned, and decides how they are scanned again.
+  /// Facts that are known only after all passages were scanned, and that decide how they are scanned again.
   struct Roles: Equatable {
     /// Passages with a special tag or name that a link leads to: they are segments.
     var linked: Set<Int> = []

@@ -22,7 +22,7 @@ struct CatalogueLocateCommand: ParsableCommand {
     transform: Position.init)
   var at: Position
 
-  @Option(help: ArgumentHelp("The greatest distance.", valueName: "metres"))
+  @Option(help: ArgumentHelp("The maximum distance.", valueName: "metres"))
   var within = Catalogue.defaultNearby
 
   func run() throws {

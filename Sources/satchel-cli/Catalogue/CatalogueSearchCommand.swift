@@ -26,7 +26,7 @@ struct CatalogueSearchCommand: ParsableCommand {
   @Option(help: PlaceArguments.nearbyHelp)
   var nearby = Catalogue.defaultNearby
 
-  @Option(help: "The greatest number of results.")
+  @Option(help: "The maximum number of results.")
   var limit = 20
 
   @Flag(help: "Find expired entities, too.")

@@ -25,7 +25,7 @@ struct PlaceArguments: ParsableArguments {
   var location: Location?
 
   static let nearbyHelp = ArgumentHelp(
-    "How far away the place may be whose names a location with only coordinates has; 0 for none.",
+    "The maximum distance of the place whose names a location with only coordinates uses; 0 for none.",
     valueName: "metres")
 
   private static func parsedLocation(_ text: String) throws -> Location {
@@ -87,7 +87,7 @@ struct PlaceArguments: ParsableArguments {
   }
 }
 
-/// The names of a place, as `--place` has them: the number of parts tells what they are.
+/// The names of a place, as `--place` has them: the number of parts determines their levels.
 struct PlaceName {
   var country: String
   var adminArea: String?
@@ -150,7 +150,7 @@ struct PlaceName {
       && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
   }
 
-  /// - Throws: `ValidationError` for a name of which nothing is left in a key, such as ","
+  /// - Throws: `ValidationError` for a name that yields no component of a key, such as ","
   private func checkKeys() throws {
     let location = try Location(
       sublocality: sublocality, locality: locality, adminArea: adminArea, countryCode: country)

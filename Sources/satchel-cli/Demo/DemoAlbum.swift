@@ -1,7 +1,7 @@
 import Satchel
 
-/// The demo's photos: drawn pictures with the dates, the camera and the positions of a journey. They are in the program,
-/// because the installed tool is one file.
+/// The demo's photos: drawn pictures with the dates, the camera and the positions of a journey. They are part
+/// of the program, because the installed tool is one file.
 struct DemoAlbum {
   private let folder: String
 

@@ -5,7 +5,7 @@ import Satchel
 struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Write a folder to play with: a guide, a planner, an album and tales.",
+    abstract: "Write a folder with examples: a guide, a planner, an album and tales.",
     discussion: """
       Writes a travel guide with its album of photos, a study planner on two devices that share a remote \
       directory, and two stories, and prints five commands to try. The folder is created; one that exists must \

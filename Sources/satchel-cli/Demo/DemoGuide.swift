@@ -7,7 +7,7 @@ struct DemoGuide {
   init(in folder: DemoFolder) throws { path = folder.file("guide.satchel") }
 
   func write() throws {
-    // What expires within hours was delivered two days ago.
+    // Content that expires within hours was delivered two days ago.
     try deliver(Self.earlier, hoursAgo: 48)
     try deliver(Self.deliveries, hoursAgo: 0)
     let store = try Store(path: path)

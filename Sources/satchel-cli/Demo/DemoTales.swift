@@ -19,7 +19,7 @@ struct DemoTales {
     }
   }
 
-  /// What Twee has no place for.
+  /// The fields that Twee cannot represent.
   private static let about: JSONObject = [
     "author": "The Satchel authors", "culturalOrigin": "European", "ageRange": "5-8",
     "estimatedReadingMinutes": 1, "tags": ["folk tale", "sharing"],

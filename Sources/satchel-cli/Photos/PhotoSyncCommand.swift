@@ -78,7 +78,7 @@ extension SyncReport {
 
 /// The report of a photo catalogue's sync as text.
 struct PhotoSyncText {
-  /// What was transferred, and what failed; empty when both sides are in sync.
+  /// The lines about transfers and failures; empty when both sides are in sync.
   private(set) var lines: [String] = []
   private let traffic: String
   private let isUnchanged: Bool

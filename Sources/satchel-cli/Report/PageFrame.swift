@@ -59,7 +59,7 @@ struct PageTable {
   }
 
   let caption: String
-  /// Whether the caption is only for those who hear the page, because a heading above the table says the same.
+  /// Whether the caption is only for screen readers, because a heading above the table has the same text.
   var isCaptionHidden = false
   /// The first is that of the rows' headings.
   let columns: [Column]
@@ -87,7 +87,7 @@ struct PageTable {
     rows += "</tr>\n"
   }
 
-  /// The roles are those that the elements have anyway, and lose where the style makes them blocks.
+  /// The implicit roles of the elements, which they lose where the style displays them as blocks.
   var html: String {
     let heads = columns.map { column in
       "<th scope=\"col\" role=\"columnheader\"\(column.isNumber ? " class=\"number\"" : "")>\(column.title)</th>"

@@ -1,6 +1,6 @@
 import Satchel
 
-/// What the page of `satchel report` shows of a store, read part by part: a part that cannot be read, because it is
+/// The content of the page of `satchel report`, read part by part: a part that cannot be read, because it is
 /// damaged, does not hide the others.
 struct StoreReport {
   /// A part of the store, or the reason why it cannot be read.
@@ -168,7 +168,7 @@ struct StoreReport {
       do {
         return Value(key: key, text: try state.get(key)?.text ?? "")
       } catch let error as SatchelError where error.code == .unauthorized {
-        // The tool has no encryption key, so that what it cannot read is sensitive.
+        // The tool has no encryption key: content that it cannot read is sensitive.
         return Value(key: key, text: nil)
       }
     }

@@ -131,7 +131,7 @@ struct StoreReportPage {
   // MARK: Photos
 
   private func albums(_ albums: [StoreReport.Album]) -> String {
-    albums.isEmpty ? note("There is no catalogue of photos.") : albums.map(album).joined()
+    albums.isEmpty ? note("There are no photo catalogues.") : albums.map(album).joined()
   }
 
   private func album(_ album: StoreReport.Album) -> String {
@@ -147,7 +147,7 @@ struct StoreReportPage {
     ]
     let items = pairs.map { "<div><dt>\($0.0)</dt><dd dir=\"auto\">\(HTML.escaped($0.1))</dd></div>" }
     let undated =
-      album.undated > 0 ? note("\(Terminal.count(album.undated, "photo")) with a date that is no year.") : ""
+      album.undated > 0 ? note("\(Terminal.count(album.undated, "photo")) whose date has no valid year.") : ""
     return """
       <h3 dir="auto">\(HTML.escaped(status.directory))</h3>
       <dl>\(items.joined())</dl>

@@ -8,7 +8,7 @@ struct StoreDetachCommand: ParsableCommand {
     abstract: "Detach the store from its remote.",
     discussion: """
       A store that was synced with one remote and user refuses to sync with another until it is detached. All \
-      data stay, here and on the remote; conflicts that are open or wait are forgotten. The next sync, with any \
+      data remain, locally and in the remote; open and waiting conflicts are deleted. The next sync, with any \
       remote, binds the store again and compares everything. A photo catalogue has a binding of its own: see \
       "photos detach".
 

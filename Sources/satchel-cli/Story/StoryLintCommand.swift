@@ -26,7 +26,7 @@ struct StoryLintCommand: ParsableCommand {
       The code in brackets is stable; "man satchel" lists all codes. --json prints one line of JSON with the \
       schema Documentation/schemas/story-lint.schema.json; --sarif prints a SARIF 2.1.0 log with paths \
       relative to the working directory. --watch checks all files again whenever one of them, or of the \
-      scripts beside them, was changed, until Ctrl-C.
+      scripts in their directories, was changed, until Ctrl-C.
 
       Exit codes: 0 no errors (with --strict, no warnings either); 1 errors were found; 2 could not run, for \
       example because a path does not exist or there is no story file.
@@ -83,7 +83,7 @@ struct StoryLintCommand: ParsableCommand {
     if !quiet { Terminal.printError("watching until Ctrl-C") }
     while watch.next() {
       do { _ = try lint() } catch let error as SatchelError {
-        // A file may be gone while an editor replaces it.
+        // A file may be missing while an editor replaces it.
         Terminal.printError(error.message)
       }
     }

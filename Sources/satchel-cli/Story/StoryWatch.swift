@@ -1,6 +1,6 @@
 import Satchel
 
-/// The files of a lint that is repeated, to find out whether one was added, changed or removed.
+/// The files of a repeated lint, to detect added, changed and removed ones.
 ///
 /// Compares sizes and times at intervals: that works on every file system and system, over the network too.
 struct StoryWatch {
@@ -14,7 +14,7 @@ struct StoryWatch {
   private let paths: [String]
   private var versions: [FilePath: Version] = [:]
 
-  /// The least interval between two comparisons, in microseconds.
+  /// The minimum interval between two comparisons, in microseconds.
   private static let interval: UInt32 = 100_000
 
   init(_ paths: [String]) {

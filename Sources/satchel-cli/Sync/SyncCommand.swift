@@ -87,7 +87,7 @@ struct SyncCommand: ParsableCommand {
       try? store.close()
       guard let error = error as? SatchelError, error.code == .damaged, !acceptLoss else { throw error }
       throw SatchelError(
-        .damaged, "\(error.message); --accept-loss goes on without a part of the remote that is lost")
+        .damaged, "\(error.message); --accept-loss continues without the lost part of the remote")
     }
   }
 }

@@ -48,7 +48,7 @@ struct SyncCompactionTests {
     #expect(plan(bytes, live) == [13..<21])
   }
 
-  @Test("where more than a third is dead, the deadest pack is rewritten with its neighbours")
+  @Test("when more than a third is dead, the pack with most dead bytes is rewritten with its neighbours")
   func whereMoreThan() {
     let bytes = [Int64](repeating: 1000 * Self.kib, count: 10)
     var live = bytes

@@ -19,7 +19,7 @@ struct SyncEnvelopeTests {
     #expect(first.checksum == SHA256.digest(first.bytes).prefix(16).hexadecimal)
   }
 
-  @Test("what is built on an envelope is not older") func whatBuiltEnvelope() throws {
+  @Test("an envelope is not older than the one that it is built on") func whatBuiltEnvelope() throws {
     let base = SyncEnvelope(
       SyncContent(document: [], modified: 500), of: try SyncKey("things", "a"), version: 1, writer: "one",
       number: 1, base: nil, ancestors: SyncVersionVector())
@@ -31,7 +31,7 @@ struct SyncEnvelopeTests {
     #expect(one != other && Set([one, other]).count == 2 && other < one)
   }
 
-  @Test("an envelope is built on all that its writer had seen") func envelopeBuiltAll() throws {
+  @Test("an envelope names all versions that its writer had seen") func envelopeBuiltAll() throws {
     let first = try SyncValues.envelope("a", number: 3)
     let second = try SyncValues.envelope("a", writer: "two", number: 8, base: first)
     let third = try SyncValues.envelope("a", number: 5, base: second)

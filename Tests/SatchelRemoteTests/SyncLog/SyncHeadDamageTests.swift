@@ -53,8 +53,8 @@ struct SyncHeadDamageTests {
     return device
   }
 
-  /// Whatever is left of the head: a new device changes nothing, one that has read it makes it again.
-  @Test("is made again by a device that has read it, and not by a new one", arguments: [0, 1])
+  /// For any remaining bytes of the head: a new device changes nothing, one that has read it rebuilds it.
+  @Test("is rebuilt by a device that has read it, and not by a new one", arguments: [0, 1])
   func madeAgainByDevice(_ key: Int) throws {
     let key = keys[key]
     let (one, two) = try filled(key)
@@ -89,7 +89,7 @@ struct SyncHeadDamageTests {
     }
   }
 
-  @Test("is not replaced by one that another device has made meanwhile") func notReplacedByOne() throws {
+  @Test("does not replace a head that another device has written meanwhile") func notReplacedByOne() throws {
     let (one, two) = try filled(nil)
     try replace([1, 2, 3])
     let epochs = Locked<[Int64]>([])
@@ -105,7 +105,7 @@ struct SyncHeadDamageTests {
     #expect(try one.client.documents() == two.client.documents() && one.client.documents().count == 7)
   }
 
-  @Test("of another key is left alone, also with consent to a loss") func otherKeyLeft() throws {
+  @Test("of another key is not replaced, also when a loss is accepted") func otherKeyLeft() throws {
     let (one, two) = try filled(keys[1])
     let body = try #require(store.objects[Self.headKey]).body
     for (index, damaged) in [Array(body.dropLast()), Array(body.prefix(40))].enumerated() {
@@ -123,7 +123,7 @@ struct SyncHeadDamageTests {
     #expect(try one.client.documents() == two.client.documents() && one.client.documents().count == 7)
   }
 
-  @Test("of a key that a device has been given is made again with that key") func keyGivenMade() throws {
+  @Test("is rebuilt with the key of the device") func keyGivenMade() throws {
     let (one, two) = try filled(nil)
     var run = try one.run(store)
     _ = try run.rekey(to: keys[1])
@@ -135,7 +135,8 @@ struct SyncHeadDamageTests {
   }
 
   /// Nothing but another writer makes such a head: what it means is not known.
-  @Test("that was written so is replaced with consent only", arguments: [0, 1])
+  @Test(
+    "that is invalid under a matching checksum is replaced only when a loss is accepted", arguments: [0, 1])
   func writtenSoReplaced(_ key: Int) throws {
     let (key, isSealed) = (keys[key], key == 1)
     let (one, two) = try filled(key)
@@ -154,7 +155,7 @@ struct SyncHeadDamageTests {
     #expect(try one.client.documents() == two.client.documents() && one.client.documents().count == 7)
   }
 
-  @Test("is not taken for a newer format, and a newer format is not taken for damage") func notTakenNewer()
+  @Test("is distinguished from a newer format") func notTakenNewer()
     throws
   {
     let (one, _) = try filled(nil)
@@ -179,7 +180,7 @@ struct SyncHeadDamageTests {
     #expect(try SyncTestDevice().sync(store).applied == 6)
   }
 
-  @Test("shows whose it was as long as its beginning is legible") func showsWhoseWas() throws {
+  @Test("shows its key as long as its beginning is readable") func showsWhoseWas() throws {
     let names = try keys.map { try $0.map { try SyncLogKey($0) }?.name }
     for (index, own) in keys.enumerated() {
       var head = try SyncValues.head()

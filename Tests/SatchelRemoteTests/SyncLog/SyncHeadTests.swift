@@ -68,7 +68,7 @@ struct SyncHeadTests {
     #expect(error?.code == .damaged, "\(String(describing: error))")
   }
 
-  @Test("limits hold before anything is read") func limitsHoldBefore() throws {
+  @Test("limits are checked before an entry is read") func limitsHoldBefore() throws {
     let big = [UInt8](repeating: UInt8(ascii: " "), count: SyncHead.maximumSize + 1)
     #expect(throws: SatchelError.self) { try SyncHead(parsing: big) }
     var head = try SyncValues.head()

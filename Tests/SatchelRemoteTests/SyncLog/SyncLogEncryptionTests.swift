@@ -48,7 +48,7 @@ struct SyncLogEncryptionTests {
     return device
   }
 
-  @Test("two devices with the same key exchange what they have") func twoDevicesSame() throws {
+  @Test("two devices with the same key exchange their entries") func twoDevicesSame() throws {
     let (one, two) = (try filled(), try SyncTestDevice(Self.small))
     #expect(try sync(two).applied == 13)
     for round in 0..<10 {
@@ -96,7 +96,7 @@ struct SyncLogEncryptionTests {
     #expect(try head.digest != plain)
   }
 
-  @Test("a quiet sync is one request and few changes are two") func quietSyncOne() throws {
+  @Test("a sync without changes is one request, and one with few changes is two") func quietSyncOne() throws {
     let device = try SyncTestDevice()
     for number in 0..<20 { try device.client.edit("\(number)", ["x": "1"]) }
     try sync(device)
@@ -129,7 +129,8 @@ struct SyncLogEncryptionTests {
     #expect(bodies() == remote)
   }
 
-  @Test("another key and no key change nothing, in the remote and in the store") func anotherKeyNo() throws {
+  @Test("a sync with another key or without one changes nothing, in the remote and in the store")
+  func anotherKeyNo() throws {
     let one = try filled()
     try one.client.edit("pending", ["x": "1"])
     let two = try SyncTestDevice()
@@ -139,7 +140,7 @@ struct SyncLogEncryptionTests {
     #expect(try sync(one).applied == 1)
   }
 
-  @Test("a key for a log that has none changes nothing") func keyLogHas() throws {
+  @Test("a sync with a key changes nothing in a log that is not encrypted") func keyLogHas() throws {
     let (one, two) = (try SyncTestDevice(Self.small), try SyncTestDevice())
     for number in 0..<5 { try one.client.edit("\(number)", ["x": "\(number)"]) }
     try one.sync(store)
@@ -149,7 +150,7 @@ struct SyncLogEncryptionTests {
   }
 
   /// Half a pull, half a confirmation and a lost head are continued by a sync with the key only.
-  @Test("another key does not continue what a sync with the key has begun") func anotherKeyDoes() throws {
+  @Test("a sync with another key does not continue an interrupted sync") func anotherKeyDoes() throws {
     let (one, two) = (try filled(), try SyncTestDevice(Self.small))
     try sync(two)
     for number in 0..<12 { try one.client.edit("secret-\(number)", ["x": "by the first, \(number)"]) }
@@ -176,7 +177,7 @@ struct SyncLogEncryptionTests {
 
   // MARK: Damage
 
-  @Test("a flipped bit of a pack is found, and the pack is written again by a device that has it")
+  @Test("a flipped bit of a pack is detected, and the pack is rewritten by a device that has it")
   func flippedBitPack() throws {
     let one = try filled()
     let pack = "records/somebody/p/\(try head.packs[0].name)"
@@ -214,7 +215,7 @@ struct SyncLogEncryptionTests {
     bodies[4][line + 20] ^= 1
     for (index, changed) in bodies.enumerated() {
       #expect(changed != whole.body)
-      // Somebody without the key can make the checksum right, but not the signature.
+      // A writer without the key can compute the checksum, but not the signature.
       let (line, frames) = SyncHeadChecksum.parts(of: changed)
       let body = SyncHeadChecksum.added(to: Array(line), Array(frames))
       #expect(SyncHeadChecksum.isRight(body))
@@ -241,7 +242,7 @@ struct SyncLogEncryptionTests {
     #expect(error?.code == .damaged)
   }
 
-  @Test("a lost head is made again with the key") func lostHeadMade() throws {
+  @Test("a lost head is rebuilt with the key") func lostHeadMade() throws {
     let (one, two) = (try filled(), try SyncTestDevice())
     try sync(two)
     store.objects[Self.headKey] = nil
@@ -250,7 +251,7 @@ struct SyncLogEncryptionTests {
     #expect(try sync(SyncTestDevice()).applied == 13)
   }
 
-  @Test("packs of a remote that went back are read under the log that they were sealed for")
+  @Test("packs of a remote that lost data are opened under the log that they were sealed for")
   func packsRemoteWent() throws {
     let (one, two) = (try filled(), try SyncTestDevice(Self.small))
     let (before, log) = (store.objects, try head.position.log)
@@ -271,7 +272,7 @@ struct SyncLogEncryptionTests {
     #expect(try head.origin == log)
   }
 
-  @Test("packs that nobody has are given up with consent only") func packsNobodyGiven() throws {
+  @Test("packs that no device has are given up only when a loss is accepted") func packsNobodyGiven() throws {
     _ = try filled()
     for pack in try head.packs { store.objects["records/somebody/p/\(pack.name)"]?.body[0] ^= 1 }
     let two = try SyncTestDevice()

@@ -59,7 +59,7 @@ struct SyncLogKeyTests {
     }
   }
 
-  @Test("a head that was changed has not the signature of its key") func headChangedHas() throws {
+  @Test("the signature of a modified head does not match") func headChangedHas() throws {
     var head = try SyncValues.head()
     head.others = Array(",\"future\":1".utf8)
     head.sign(keys, SyncTestDevice.user)

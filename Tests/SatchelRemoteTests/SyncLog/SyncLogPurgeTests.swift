@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelRemote
 
-@Suite("What leaves a sync log")
+@Suite("Removal from a sync log")
 struct SyncLogPurgeTests {
   let store = SyncMemoryStore()
   private static let headKey = "records/somebody/head"
@@ -54,7 +54,7 @@ struct SyncLogPurgeTests {
     #expect(quiet.purged == 0 && quiet.commits == 0)
   }
 
-  @Test("a purge deletes what the last compaction has replaced, also without a commit")
+  @Test("a purge deletes the packs that the last compaction has replaced, also without a commit")
   func purgeDeletesWhat()
     throws
   {
@@ -77,7 +77,7 @@ struct SyncLogPurgeTests {
     #expect(try SyncTestDevice().sync(store).applied == 9)
   }
 
-  @Test("a reader of the head before looks again") func readerHeadBefore() throws {
+  @Test("a reader of the previous head reads the head again") func readerHeadBefore() throws {
     let (one, two) = (try SyncTestDevice(Self.small), try SyncTestDevice(Self.small))
     for number in 0..<10 { try one.client.edit("\(number)", ["x": "first \(number)"]) }
     try one.sync(store)
@@ -90,7 +90,9 @@ struct SyncLogPurgeTests {
     #expect(try one.client.documents() == two.client.documents())
   }
 
-  @Test("what cannot be deleted is reported, and deleted by the next purge") func whatCannotDeleted() throws {
+  @Test("objects that cannot be deleted are reported, and deleted by the next purge") func whatCannotDeleted()
+    throws
+  {
     let device = try SyncTestDevice(Self.small)
     for number in 0..<10 { try device.client.edit("\(number)", ["x": "first \(number)"]) }
     try device.sync(store)
@@ -122,7 +124,8 @@ struct SyncLogPurgeTests {
       body: head.serialized(), etag: try #require(ETag("\"\(head.id)\"")), metadata: .none)
   }
 
-  @Test("a device before the horizon deletes what it had synced and is absent") func deviceBeforeHorizon()
+  @Test("a device before the horizon deletes synced content that is absent from the log")
+  func deviceBeforeHorizon()
     throws
   {
     let (one, two, three) = (try SyncTestDevice(), try SyncTestDevice(), try SyncTestDevice())
@@ -149,7 +152,7 @@ struct SyncLogPurgeTests {
     for device in [one, two, three] { #expect(try device.sync(store).commits == 0) }
   }
 
-  @Test("a device before the horizon reads the whole log, and one after it what is new")
+  @Test("a device before the horizon reads the whole log, and one after it the new entries")
   func deviceReadsWhole() throws {
     let (one, two, three) = (try SyncTestDevice(), try SyncTestDevice(), try SyncTestDevice())
     for id in ["a", "b"] { try one.client.edit(id, ["x": "1"]) }

@@ -76,7 +76,7 @@ struct SyncLogRekeyTests {
   }
 
   /// Two processes of one device: one changes the key after the other one has read the log, and before it sends.
-  @Test("a sync whose log gets another key meanwhile, by a process of the same store, changes nothing")
+  @Test("a sync changes nothing when another process of the store changes the key meanwhile")
   func keyChangesMeanwhile() throws {
     for (old, new) in [(0, 1), (1, 2), (1, 0)] {
       let store = SyncMemoryStore()
@@ -133,7 +133,7 @@ struct SyncLogRekeyTests {
     #expect(try one.sync(store) { $0.key = keys[1] }.applied == 1)
   }
 
-  @Test("where another device is faster, it is done again with what that one has sent")
+  @Test("when another device is faster, the rekey is repeated with that device's changes")
   func whereAnotherDevice()
     throws
   {

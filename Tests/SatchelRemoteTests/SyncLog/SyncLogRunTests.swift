@@ -12,7 +12,7 @@ struct SyncLogRunTests {
     try SyncHead(parsing: store.objects["records/somebody/head"]?.body ?? [])
   }
 
-  @Test("two devices exchange what they have, edits and deletions") func twoDevicesExchange() throws {
+  @Test("two devices exchange their entries, edits and deletions") func twoDevicesExchange() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.client.edit("b", ["x": "2"])
@@ -28,7 +28,7 @@ struct SyncLogRunTests {
     #expect(try one.status("c") == .synced && two.status("b") == .synced)
   }
 
-  @Test("a quiet sync is one request, a few changes are two, and a reader of one commit needs one")
+  @Test("a sync without changes is one request, one with few changes is two, and reading one commit is one")
   func quietSyncOne()
     throws
   {
@@ -49,7 +49,8 @@ struct SyncLogRunTests {
     #expect(store.takeRequests() == ["GET head"])
   }
 
-  @Test("a store that has read no head believes one answer that there is none") func storeReadNoHead() throws
+  @Test("a store that has read no head accepts one response that the head is missing") func storeReadNoHead()
+    throws
   {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     for _ in 0..<2 {
@@ -71,7 +72,7 @@ struct SyncLogRunTests {
   }
 
   /// The packs of a first upload are not those of a log that has only begun.
-  @Test("what is pending counts for the size of the packs") func pendingCountsSize() throws {
+  @Test("pending changes count for the size of the packs") func pendingCountsSize() throws {
     var sizes = SyncSizes()
     (sizes.inline, sizes.packShare, sizes.segmentsOfCommit) = (100, 6, 2)
     (sizes.smallestPack, sizes.largestPack, sizes.smallPacks) = (1000, 1 << 20, 1000)
@@ -88,7 +89,7 @@ struct SyncLogRunTests {
     #expect(try device.ledger.changes().expectedBytes == 0)
   }
 
-  @Test("a lost race costs a look and another head") func lostRaceCosts() throws {
+  @Test("a lost race costs one read and another head") func lostRaceCosts() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)
@@ -107,7 +108,7 @@ struct SyncLogRunTests {
     #expect(try two.client.documents() == ["things/a": ["x": "2"], "things/b": ["x": "3"]])
   }
 
-  @Test("large changes travel in segments, and many packs are merged") func largeChangesTravel() throws {
+  @Test("large changes are sent in segments, and many packs are merged") func largeChangesTravel() throws {
     var sizes = SyncSizes()
     (sizes.inline, sizes.smallestPack, sizes.largestPack) = (600, 3000, 3000)
     (sizes.smallPacks, sizes.mergedPacks, sizes.deadBytes) = (4, 3, 2000)
@@ -127,7 +128,7 @@ struct SyncLogRunTests {
     let head = try head()
     #expect(head.packs.count < 40 && head.packBytes < head.bytes * 2 + 4000)
     #expect(try SyncTestDevice().sync(store).applied == 100)
-    // What no head names was deleted, but for what the last compaction has replaced.
+    // Packs that no head names were deleted, except those that the last compaction replaced.
     let objects = Set(store.objects.keys).subtracting(["records/somebody/head"])
     #expect(objects == Set((head.packs.map(\.name) + head.retired).map { "records/somebody/p/\($0)" }))
   }
@@ -166,7 +167,7 @@ struct SyncLogRunTests {
     try two.ledger.decideAll()
     #expect(store.takeRequests() == [])
     #expect(try two.client.documents() == one.client.documents())
-    // What was local before the declaration is sent.
+    // Local content from before the declaration is sent.
     try three.client.edit([(try SyncKey("others", "mine"), ["x": "3"])])
     try three.sync(store)
     #expect(try head().count == 2)
@@ -176,7 +177,8 @@ struct SyncLogRunTests {
     #expect(try head().count == 3)
   }
 
-  @Test("an entry that is refused waits, and does not stop the others") func entryRefusedWaits() throws {
+  @Test("an entry that cannot be applied waits, and does not stop the others") func entryRefusedWaits() throws
+  {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.client.edit("b", ["x": "2"])
@@ -235,7 +237,7 @@ struct SyncLogRunTests {
     #expect(try head().count == 1 && device.status("a") == .synced)
   }
 
-  @Test("a lost head is made again from what the devices have") func lostHeadMade() throws {
+  @Test("a lost head is rebuilt from the entries of the devices") func lostHeadMade() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)
@@ -258,7 +260,7 @@ struct SyncLogRunTests {
     return (one, two, "records/somebody/p/\(try head().packs[0].name)")
   }
 
-  @Test("a missing pack is written again by a device that has it") func missingPackWritten() throws {
+  @Test("a missing pack is rewritten by a device that has it") func missingPackWritten() throws {
     let (one, two, pack) = try packed()
     store.objects[pack] = nil
     let error = #expect(throws: SatchelError.self) { try two.sync(store) }
@@ -267,7 +269,7 @@ struct SyncLogRunTests {
     #expect(try two.sync(store).applied == 5)
   }
 
-  @Test("a pack that nobody has is given up with consent only") func packNobodyGiven() throws {
+  @Test("a pack that no device has is given up only when a loss is accepted") func packNobodyGiven() throws {
     let (_, two, pack) = try packed()
     try two.client.edit("mine", ["x": "2"])
     store.objects[pack] = nil
@@ -287,7 +289,7 @@ struct SyncLogRunTests {
     #expect(try head().fence == head().position.number)
   }
 
-  @Test("an encrypted or newer log changes nothing") func encryptedNewerLog() throws {
+  @Test("a sync with an encrypted or newer log changes nothing") func encryptedNewerLog() throws {
     let (one, two, _) = try packed()
     var head = try head()
     head.key = "0011223344556677"
@@ -320,7 +322,7 @@ struct SyncLogRunTests {
     #expect(try head().count == 1)
   }
 
-  @Test("a restored store takes another name before it sends") func restoredStoreTakes() throws {
+  @Test("a restored store gets a new writer name before it sends") func restoredStoreTakes() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)
@@ -344,7 +346,7 @@ struct SyncLogRunTests {
 
   /// The store has been restored, and is answered with an old head: it begins to send a change under a number that it has
   /// used before, and then reads entries that seem to be built on that change.
-  @Test("a restored store does not take its earlier changes for those that it has just sent")
+  @Test("a restored store distinguishes its earlier changes from those that it has just sent")
   func restoredStoreDistinguishesItsChanges() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("z", ["x": "0"])

@@ -84,7 +84,7 @@ struct SyncLogTablesTests {
     #expect(try other.client.documents() == ["things/b": ["x": "2"]])
   }
 
-  @Test("a store that is not bound notes nothing") func storeNotBound() throws {
+  @Test("a store that is not bound records no changes") func storeNotBound() throws {
     let device = try SyncTestDevice()
     try device.client.edit("a", ["x": "1"])
     #expect(try device.number("SELECT count(*) FROM sync_entry") == 0 && device.status("a") == .local)
@@ -133,7 +133,7 @@ struct SyncLogTablesTests {
     #expect(try device.sync(store).sent == 4)
   }
 
-  @Test("an interrupted reading leaves no rows behind") func interruptedReadingLeaves() throws {
+  @Test("an interrupted pull leaves no rows") func interruptedReadingLeaves() throws {
     var sizes = SyncSizes()
     sizes.rowsOfStep = 2
     let device = try SyncTestDevice(sizes)
@@ -149,7 +149,7 @@ struct SyncLogTablesTests {
     #expect(try device.sync(store).commits == 0)
   }
 
-  @Test("a deletion of what was never sent leaves nothing") func deletionWhatNever() throws {
+  @Test("deleting content that was never sent leaves no row") func deletionWhatNever() throws {
     let device = try SyncTestDevice()
     try device.sync(store)
     try device.client.edit("a", ["x": "1"])
@@ -171,7 +171,7 @@ struct SyncLogTablesTests {
   }
 
   /// A sync with nothing to do reads no more rows than there are changes.
-  @Test("the pending index finds what is to be sent") func pendingIndexFinds() throws {
+  @Test("the pending index finds the changes to send") func pendingIndexFinds() throws {
     let device = try SyncTestDevice()
     for number in 0..<50 { try device.client.edit("\(number)", ["x": "1"]) }
     try device.sync(store)

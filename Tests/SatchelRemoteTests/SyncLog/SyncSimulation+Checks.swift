@@ -3,7 +3,7 @@ import SatchelStorage
 
 @testable import SatchelRemote
 
-/// What must hold, whatever happens:
+/// The invariants of every schedule:
 ///
 /// - S1 chain: a head replaces the one that it was made from
 /// - S2 reachable: what a head names exists, with its SHA-256

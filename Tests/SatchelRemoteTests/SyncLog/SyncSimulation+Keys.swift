@@ -26,9 +26,9 @@ struct SyncSimulationKeys {
   }
 }
 
-/// Devices change the key of the log, and hear of other ones' keys later.
+/// Devices change the key of the log, and receive the keys of other devices later.
 extension SyncSimulation {
-  /// What the remote has.
+  /// The head in the remote.
   private var presentHead: SyncHead? {
     guard let body = remote.objects[remote.headKey]?.body, SyncHeadChecksum.isRight(body) else { return nil }
     return try? SyncHead(parsing: body)
@@ -70,7 +70,7 @@ extension SyncSimulation {
 
   /// A device with another key than the log has is refused, and nothing changes, neither here nor there.
   private func checkOldKey(of device: SyncSimulationDevice) throws {
-    // What it has begun with its own key it may finish.
+    // It may complete a sync that it began with its own key.
     guard let head = presentHead, head.key != device.key?.name.hexadecimal, !device.isBusy,
       try device.ledger.state().phase == nil
     else { return }

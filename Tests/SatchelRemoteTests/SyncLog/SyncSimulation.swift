@@ -22,7 +22,7 @@ enum SyncMutant: String, CaseIterable {
   case nofence
   /// A segment is named again although a sweep may have deleted it.
   case ignoregc
-  /// What was in flight is not looked for.
+  /// Envelopes in flight are not searched for.
   case nointent
   /// A pending upload is replaced by other bytes before its outcome is known.
   case newbytes

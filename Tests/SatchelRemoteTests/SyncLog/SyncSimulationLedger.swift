@@ -176,7 +176,7 @@ struct SyncSimulationLedger: SyncLogLedger {
   func note(_ failures: [SyncChanges.Failure], _ obsolete: [SyncChanges.Obsolete]) throws {
     try step("note") {
       for change in obsolete {
-        // It came and went before anybody heard of it.
+        // It was added and removed before another device read it.
         guard let row = try device.database.read({ try SyncRowTable(connection: $0).row(change.row) }) else {
           continue
         }

@@ -55,7 +55,7 @@ import SatchelRemote
     }
   }
 
-  @Test("devices lose nothing and agree in the end, whatever happens on the way") func devicesLoseNothing()
+  @Test("devices lose no edit and converge, whatever faults occur") func devicesLoseNothing()
     throws
   {
     if let seed = SimulationSearch.seed {

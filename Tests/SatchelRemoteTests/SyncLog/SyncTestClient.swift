@@ -145,7 +145,8 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     guard let tracker = try SyncTracker(transaction) else { return }
     let deletion = SyncContent(
       document: nil, revision: ghosts.number(of: document.edits), modified: max(document.modified, 0))
-    // The row with the local state. A row that a pull stores beside it is of content that was not seen here.
+    // The row with the local state. An additional row that a pull stores is of content that this device has
+    // not seen.
     let row = try tracker.row(key)?.id
     var id = key.id
     try id.withUTF8 {

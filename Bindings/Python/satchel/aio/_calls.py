@@ -28,7 +28,7 @@ _Closing = TypeVar("_Closing", bound="ClosingTwin")
 _THREADS = 4
 #: The number of items that an asynchronous iterator reads at once.
 _PORTION = 100
-#: Where callbacks run: what the docstrings of blocking methods say, and those of their twins.
+#: The sentences about callbacks in the docstrings of blocking methods, and those of their twins.
 _PLACES = (
     (r", on this thread;", ", on the event loop, which it may not block;"),
     (
@@ -39,7 +39,7 @@ _PLACES = (
 
 
 class Turn:
-    """The turn to write: calls have it one at a time, in the order in which they asked for it."""
+    """A lock for writes: calls acquire it one at a time, in the order of their requests."""
 
     def __init__(self, busy_timeout: float) -> None:
         # As the library does: 0 means a millisecond.
@@ -106,7 +106,7 @@ class Calls:
         self._workers = _threads(_THREADS, "satchel-work")
         #: The store, by which its batches are found among those of a context.
         self.pointer = 0
-        #: What is called when the store was closed.
+        #: Called when the store was closed.
         self.ending: weakref.WeakSet[Any] = weakref.WeakSet()
 
     # Calls, by their kind.
@@ -260,7 +260,7 @@ class Calls:
                 return
 
     def later(self, callback: _Callback) -> _Callback:
-        """A callback that is called on the loop, later than the thread that calls it goes on."""
+        """A callback that is called on the loop, without blocking the calling thread."""
         if not callable(callback):
             return callback
 
@@ -275,7 +275,7 @@ class Calls:
     def on_loop(
         self, progress: Optional[Callable[[_Value], object]]
     ) -> Optional[Callable[[_Value], object]]:
-        """A progress callback that is called on the loop, while the work waits for its answer."""
+        """A progress callback that is called on the loop, while the work waits for its result."""
         if not callable(progress):
             return progress
 

@@ -1,4 +1,4 @@
-"""Opening an asynchronous store, and what it has beyond the methods of the blocking one."""
+"""Opens an asynchronous store, and adds the methods that the blocking one does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asynchronous iterators that go on until they are closed: changes of a store, and live queries."""
+"""Asynchronous iterators that continue until they are closed: changes of a store, and live queries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Observer(ClosingTwin):
 
 
 class _Opened:
-    """A stream that is opened by ``async with``, or when it is first asked for a value."""
+    """A stream that is opened by ``async with``, or when its first value is requested."""
 
     __slots__ = ("__weakref__", "_calls", "_inner", "_is_closed", "_opening")
 
@@ -80,7 +80,7 @@ class Changes(_Opened):
     def __init__(
         self, calls: Calls, observe: Callable[[Callable[[Change], object]], BlockingObserver]
     ) -> None:
-        # The observer does not keep it alive: one that nobody asks any more is closed when it is collected.
+        # The observer does not keep it alive: an unreferenced one is closed when it is collected.
         receive = weakref.WeakMethod(self._receive)
 
         def notify(change: Change) -> None:

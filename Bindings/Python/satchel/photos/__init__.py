@@ -140,9 +140,9 @@ class PhotoCatalogue(PhotoRows):
         """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
         Shards without a file, and those whose file cannot be read, are left unchanged: see ``missing`` and
-        ``failed`` of the report. A file that differs from its entry in a manifest.json beside it is in
-        ``failed`` as well: it may be truncated. All shards are on the disk when this returns; a power failure
-        before that may undo the latest.
+        ``failed`` of the report. A file that differs from its entry in a manifest.json in the same directory
+        is in ``failed`` as well: it may be truncated. All shards are on the disk when this returns; a power
+        failure before that may undo the latest.
 
         :param path: the directory
         :param on_conflict: as for :meth:`import_shard`
@@ -279,7 +279,7 @@ class PhotoCatalogue(PhotoRows):
         )
 
     def detach(self) -> None:
-        """Forgets the remote copy, and what was synchronized with it; nothing is deleted on either side.
+        """Detaches the catalogue from its remote, and deletes the base of each shard, but no photos.
 
         The next synchronization, with the same or another remote, treats every photo as added locally.
         """

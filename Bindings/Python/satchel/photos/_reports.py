@@ -81,8 +81,8 @@ class DirectoryImport:
     ``photos`` counts those in the files, ``conflicts`` local changes that lost and went to the conflict log;
     ``rejected`` are the lines that are not photos. ``changed`` are shards whose rows changed, ``missing``
     those without a file, and ``failed`` those whose file could not be read, or differs from its entry in a
-    manifest.json beside it: both stay unchanged. Without a manifest (``has_manifest``) truncated files cannot
-    be detected.
+    manifest.json in the same directory: both stay unchanged. Without a manifest (``has_manifest``) truncated
+    files cannot be detected.
     """
 
     photos: int

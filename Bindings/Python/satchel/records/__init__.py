@@ -14,7 +14,7 @@ says; the guide to records has the table.
 JSON has at most 512 levels and integers of 64 bits. Returned documents are copies.
 
 Each write is durable when its call returns. While the store's file cannot be written, writes are spooled to
-an outbox file beside it; the next opening, ``store.state.flush()`` or write drains it. Observers are notified
+its outbox file; the next opening, ``store.state.flush()`` or write drains it. Observers are notified
 under the subject "records" with the keys "@spooled" and "@drained".
 
 ``where`` is a dict whose conditions must all hold: ``{path: value}``, or ``{path: {operator: value}}`` with
@@ -108,7 +108,8 @@ class Records(Collection[_Document]):
 
         :param path: the file; its directory must exist
         :param prefer: the side that wins where both differ: "file": the store imports the file, and keeps the
-            records that only the store has; "store": the file is quarantined beside the new one; None raises
+            records that only the store has; "store": the file is quarantined in the same directory; None
+            raises
         :param format: "plain": JSON as other programs write it, an object with the documents by id, or an
             array of objects that have their ids in a member; an existing file keeps its form. It has no
             revisions and times. "checksummed": with these, and a checksum

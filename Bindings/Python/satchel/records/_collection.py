@@ -87,7 +87,7 @@ class Collection(ReadableCollection[_Document]):
             try:
                 return scalar_answer(ctypes.c_int64, library.satchel_records_put, *arguments)
             except Conflict:
-                # Another thread or process was faster: what it has written may have such members, too.
+                # Another thread or process was faster: its document may have such members, too.
                 if if_revision is not None:
                     raise
 

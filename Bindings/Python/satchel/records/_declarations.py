@@ -135,7 +135,7 @@ def lend_declaration(
 
 
 def versions(version: Any, steps: Optional[List[Any]]) -> Dict[str, Any]:
-    """The part of a declaration that says of which version it is; None is left out."""
+    """The part of a declaration with its version; None is left out."""
     declared: Dict[str, Any] = {}
     if version is not None:
         declared["version"] = _encoding.whole(version, "version", 1, 2**31 - 1)
@@ -232,7 +232,7 @@ def migrating(store: Store, steps: Optional[List[Any]], call: Callable[[int], _R
 
 
 class _Run:
-    """The functions of one opening, and what they raised."""
+    """The functions of one opening, and their exceptions."""
 
     def __init__(self, steps: List[Any], owner: int) -> None:
         self._steps = steps
@@ -258,7 +258,7 @@ class _Run:
         if isinstance(step, Migration):
             function = step.forward if to > start else step.back
         if function is None:
-            raise LookupError(f"there is no function from version {start} to {to}")
+            raise LookupError(f"no function migrates from version {start} to {to}")
         with _callbacks.entered(self._owner):
             migrated = function(document)
         if migrated is None:

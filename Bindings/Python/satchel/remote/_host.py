@@ -184,7 +184,7 @@ def _size(size: Any, operation: str) -> int:
 
 def _set_tag(answer: int, etag: Any, operation: str) -> None:
     if not isinstance(etag, str) or not etag:
-        raise TypeError(f"the etag that {operation} returns must be a text, not {etag!r}")
+        raise TypeError(f"the etag that {operation} returns must be a str, not {etag!r}")
     library.satchel_remote_answer_etag(answer, _encoding.lend_text(etag, "etag"))
 
 

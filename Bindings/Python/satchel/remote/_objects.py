@@ -98,7 +98,7 @@ class RemoteObjects:
         return record_from(RemoteHead, found)
 
     def delete(self, key: str, if_match: Optional[str] = None) -> None:
-        """Deletes an object; without a condition, one that does not exist is no error.
+        """Deletes an object; without a condition, deleting one that does not exist succeeds.
 
         :param key: its key
         :param if_match: the etag that the object must have

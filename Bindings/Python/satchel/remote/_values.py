@@ -62,7 +62,7 @@ NOT_MODIFIED = NotModified()
 class RemoteObject:
     """An object: its bytes ``body``, its ``etag``, and the ``metadata`` of its ``put``.
 
-    The etag is a text that changes whenever the bytes do.
+    The etag is a string that changes whenever the bytes do.
     """
 
     body: Union[bytes, bytearray, memoryview] = field(repr=False)

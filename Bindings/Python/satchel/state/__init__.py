@@ -94,8 +94,8 @@ class State:
         :param migrations: the steps from version 1 to 2, 2 to 3 and so on, each as for ``store.records``: a
             list of steps, a function, or a :class:`satchel.records.Migration`. The document is the dict of
             all values by their keys, without the sensitive ones. All pending ones run in one transaction,
-            after a backup beside the store; pending changes are saved before. An app that is older than the
-            values migrates them back, as far as the migrations have inverses
+            after a backup in the store's directory; pending changes are saved before. An app that is older
+            than the values migrates them back, as far as the migrations have inverses
         :raises InvalidArgument: for another default than the declared one, for a migration that is missing or
             fails, and for pending migrations in a batch
         :raises NewerStore: for values of a newer version that cannot be migrated back

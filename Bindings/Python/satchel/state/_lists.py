@@ -284,7 +284,7 @@ class Scores(_Named):
 def mark(
     store: Store, kind: str, name: _abi.Bytes, synced: Optional[bool], bounds: Optional[Dict[str, Any]] = None
 ) -> None:
-    """Marks a part of the state for synchronizing, or ends that; None changes nothing.
+    """Sets whether a part of the state is synchronized; None changes nothing.
 
     :param kind: "value", "list", "set" or "scores"
     :param bounds: of a list or of scores

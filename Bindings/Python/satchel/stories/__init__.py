@@ -252,7 +252,7 @@ class StoryLibrary(OfDirectory):
         return refresh_from(json_answer(library.satchel_stories_refresh, self._pointer))
 
     def progress(self, id: str) -> StoryProgress:
-        """How far the reader of a story is; the store keeps it by the story's id, for every library.
+        """The reader's progress in a story; the store keeps it by the story's id, for every library.
 
         A position that the file's new version breaks is moved to the nearest segment first.
 
@@ -292,7 +292,7 @@ class StoryLibrary(OfDirectory):
         _check(library.satchel_stories_preload(self._pointer, lent))
 
     def loading(self) -> StoryLoading:
-        """What is being loaded in the background."""
+        """The stories that are being loaded in the background."""
         return record_from(StoryLoading, json_answer(library.satchel_stories_loading, self._pointer))
 
     def clear_cache(self) -> None:

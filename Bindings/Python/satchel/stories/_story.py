@@ -67,7 +67,7 @@ class Opened:
         return Opened, (self._text,)
 
     def __del__(self) -> None:
-        # An object whose text is no story has no handle.
+        # An object whose text is not a story has no handle.
         pointer = self._handle.release() if hasattr(self, "_handle") else None
         if pointer is not None:
             library.satchel_story_free(pointer)
@@ -189,7 +189,7 @@ class Story:
 def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
     """Checks a story. A story with errors gets a report too.
 
-    :param source: a path, a text, or a dict; the path of a directory of Twee files with one StoryData, in it
+    :param source: a path, a string, or a dict; the path of a directory of Twee files with one StoryData, in it
         or below it, is one story, whose findings name the file in ``file``
     :param name: the file's name in SARIF and text reports; None for the path
     :param language: "json", "twee", or "automatic": Twee when the text has a line that begins with the
@@ -217,7 +217,7 @@ def _report(text: Union[bytes, Opened], known: str, language: str) -> StoryRepor
 def load(source: Source, *, checked: bool = False) -> Story:
     """Reads a story.
 
-    :param source: a path, a text, or a dict; the path may be that of a directory, see :func:`check`
+    :param source: a path, a string, or a dict; the path may be that of a directory, see :func:`check`
     :param checked: raises for a story that has errors
     :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
     """
@@ -228,7 +228,7 @@ def load(source: Source, *, checked: bool = False) -> Story:
 def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
     """Compares two versions of a story, and finds the reading positions that the new one breaks.
 
-    :param old: the version that readers have: a path, a text, a dict or a Story
+    :param old: the version that readers have: a path, a string, a dict or a Story
     :param new: the new version, likewise
     """
     versions = [
@@ -241,7 +241,7 @@ def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
 def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
     """Turns Twee 3, the interchange format of Twine, into a story.
 
-    :param source: a path, also of a directory as in :func:`check`, or a text
+    :param source: a path, also of a directory as in :func:`check`, or a string
     :param id: of the new story; None derives it from the title
     :returns: the story as a dict, ready to be written as JSON
     """

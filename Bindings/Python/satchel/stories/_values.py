@@ -196,7 +196,7 @@ class StoryMove:
 
 @dataclass(frozen=True)
 class StoryLoading:
-    """What a library loads in the background.
+    """The stories that a library loads in the background.
 
     ``all``: a preload of the whole library is under way; ``stories``: those preloaded by their ids that are
     not in memory yet.
@@ -208,7 +208,7 @@ class StoryLoading:
 
 @dataclass(frozen=True)
 class StoryProgress:
-    """How far the reader of a ``story`` is; ``position`` is the id of a segment, None for a story not begun.
+    """The reader's progress in a ``story``; ``position`` is the id of a segment, None for a story not begun.
 
     ``visited`` are the visited segments in the order of their first visits, ``endings`` those of them that
     are endings; ``read_at`` is the time of the last move, in Unix milliseconds. ``moved_from`` is the

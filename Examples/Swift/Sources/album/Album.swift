@@ -32,7 +32,7 @@ struct Album {
     try tablet.add("f8b63c2d1e0f9a8bf8b63c2d1e0f9a8b", "Fado.jpg", taken: 1_720_040_400)
     try phone.sync(with: remote)
     try tablet.sync(with: remote)
-    // Changes that lost are kept: the device can make them again.
+    // Overridden changes are kept: the device can reapply them.
     let lost = try tablet.photos.conflicts()
     for conflict in lost {
       let (own, other) = (conflict.local?.filename ?? "", conflict.remote?.filename ?? "")

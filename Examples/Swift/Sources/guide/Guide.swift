@@ -2,7 +2,7 @@ import Foundation
 import Satchel
 import Synchronization
 
-/// A travel guide that works offline: takes in what a backend sent for some hundred towns, goes offline, and
+/// A travel guide that works offline: stores what a backend sent for some hundred towns, goes offline, and
 /// shows what a traveller sees. Usage: guide places.jsonl
 @main
 struct Guide {
@@ -40,7 +40,7 @@ struct Guide {
     ]
 
     var guide = try Guide()
-    try guide.takeIn(Data(contentsOf: URL(filePath: CommandLine.arguments[1])))
+    try guide.storeDeliveries(Data(contentsOf: URL(filePath: CommandLine.arguments[1])))
     try guide.store.close()
 
     print("\nOffline from here on.")
@@ -60,8 +60,8 @@ struct Guide {
     try FileManager.default.removeItem(atPath: path)
   }
 
-  /// Takes in deliveries, one a line; each is on the disk when its call returns.
-  func takeIn(_ file: Data) throws {
+  /// Stores deliveries, one a line; each is durable when its call returns.
+  func storeDeliveries(_ file: Data) throws {
     let deliveries = file.split(separator: UInt8(ascii: "\n"))
     let (receipts, took) = try timed {
       try deliveries.flatMap { line in try line.withUnsafeBytes { try store.catalogue.deliver($0) } }
@@ -89,7 +89,7 @@ struct Guide {
     }
   }
 
-  /// What there is to fetch for a place, counted over its sections.
+  /// Shows how many entities of a place have to be fetched.
   func showPlan(_ when: String, _ location: Location) throws {
     let plans = try store.catalogue.plan(for: location).map(\.plan)
     let fresh = plans.reduce(0) { $0 + $1.fresh.count }
@@ -99,7 +99,7 @@ struct Guide {
     print("  \(when) \(fresh) fresh, \(expired) expired, \(missing) missing")
   }
 
-  /// What a piece of work gives, and how many milliseconds it took.
+  /// Returns the result of some work, and its duration in milliseconds.
   func timed<Result>(_ work: () throws -> Result) rethrows -> (Result, String) {
     let start = ContinuousClock.now
     let result = try work()

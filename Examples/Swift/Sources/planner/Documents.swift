@@ -1,4 +1,4 @@
-// What the planner keeps. The names of fields are those of the other languages' planners: they share stores.
+// The documents of the planner. The names of fields are those of the other languages' planners: they share stores.
 
 struct Semester: Codable {
   var name: String

@@ -2,7 +2,7 @@ import Foundation
 import Satchel
 
 /// A study planner, on a laptop and on a phone: semesters, courses, tasks, grades, events and activities refer to each
-/// other. The planner saves by itself, is killed, comes back, renames a field of every course, and both devices agree
+/// other. The planner saves automatically, is killed, starts again, renames a field of every course, and both devices agree
 /// through a remote copy in an object store: here a directory, or S3 as for the album.
 /// Usage: planner folder, which is made
 @main

@@ -72,7 +72,7 @@ struct Planner {
     }
   }
 
-  /// What a process wrote and flushed outlives it; what it only set may not.
+  /// Flushed changes survive the process; changes that were only set may not.
   func writeState() throws {
     try store.state.set("theme", "dark")
     try store.state.list("searches", limit: 10).push("kepler")

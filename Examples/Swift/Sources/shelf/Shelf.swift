@@ -65,7 +65,7 @@ struct Shelf {
     }
   }
 
-  /// What a reader bought is kept in the store; the file is left as it is.
+  /// Purchases are kept in the store; the file is not changed.
   func buy() throws {
     try library.markPurchased(Self.tale)
     var query = StoryQuery()
