@@ -15,7 +15,7 @@ public final class PhotoCatalogue: Sendable {
   package let database: Database
   /// The owner of this value's leases on queued backups.
   let leaseOwner: LeaseOwner
-  /// What looking up photos has read in the latest transactions.
+  /// The states of shards that look-ups have read in the latest transactions.
   let knownStates = Locked(KnownStates())
 
   /// - Parameters:

@@ -44,7 +44,7 @@ struct PhotoLookup {
     return try isOnRemote(md5, state, isInBase: nil)
   }
 
-  /// What looking up a photo needs of its shard.
+  /// The state of a shard that a look-up needs.
   struct State {
     var base: Int64
     /// The version synchronized last.

@@ -44,7 +44,7 @@ struct DateRange {
 
   /// - Parameters:
   ///   - dates: the dates that are included
-  ///   - cursor: the last photo of the page before; photos of its place are included
+  ///   - cursor: the last photo of the previous page; photos of its place are included
   init?(_ dates: ClosedRange<Int64>, after cursor: DateEntry? = nil, isDescending: Bool = false) {
     first = DateEntry(date: dates.lowerBound, place: 0)
     last = DateEntry(date: dates.upperBound, place: DateEntry.lastPlace)

@@ -89,7 +89,7 @@ final class DateReader {
     } else {
       throw damage()
     }
-    try settle()
+    try moveToNextRowIfNeeded()
   }
 
   /// The number of photos before the next one.
@@ -100,7 +100,7 @@ final class DateReader {
     guard let row, index < row.count else { return nil }
     guard let entry = row.entry(index, of: shard) else { throw damage() }
     index += 1
-    try settle()
+    try moveToNextRowIfNeeded()
     return entry
   }
 
@@ -119,8 +119,8 @@ final class DateReader {
     return entry
   }
 
-  /// Moves to the next row after the last photo of one.
-  private func settle() throws {
+  /// Moves to the next row after the last photo of the current one.
+  private func moveToNextRowIfNeeded() throws {
     guard let current = row, index >= current.count else { return }
     let end = current.start + Int64(current.count)
     if end == version.photos { return }

@@ -189,8 +189,8 @@ class Story:
 def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
     """Checks a story. A story with errors gets a report too.
 
-    :param source: a path, a string, or a dict; the path of a directory of Twee files with one StoryData, in it
-        or below it, is one story, whose findings name the file in ``file``
+    :param source: a path, a string, or a dict; the path of a directory of Twee files with one StoryData,
+        in it or below it, is one story, whose findings name the file in ``file``
     :param name: the file's name in SARIF and text reports; None for the path
     :param language: "json", "twee", or "automatic": Twee when the text has a line that begins with the
         "::" of a passage and does not begin with a brace or bracket, otherwise JSON
