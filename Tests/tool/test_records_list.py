@@ -152,7 +152,7 @@ def test_a_store_without_collections(run, tmp_path):
     [
         (["--where", "{"], "--where: line 1, column 2"),
         (["--where", "[]"], "--where: at the root: a condition must be an object"),
-        (["--where", '{"a": {"like": 1}}'], "at /a/like: no such operator; there are eq, ne"),
+        (["--where", '{"a": {"like": 1}}'], "at /a/like: unknown operator; the operators are eq, ne"),
         (["--where", '{"a..b": 1}'], '"a..b" is not a path'),
         (["--order-by", ""], "path is empty"),
         (["--order-by", "@colour"], "@colour"),

@@ -142,7 +142,7 @@ def test_an_empty_store_has_a_page(page, tmp_path):
     satchel.open(tmp_path / "app.satchel").close()
     found = page()
     assert {
-        "Nothing was delivered for a place.", "There is no catalogue of photos.",
+        "Nothing was delivered for a place.", "There are no photo catalogues.",
         "There are no collections of records.", "There are no values.", "The store was not synchronized.",
         "The check found no damage.",
     } <= set(found.text("p"))  # fmt: skip

@@ -129,7 +129,7 @@ def test_a_part_of_the_remote_that_is_lost(planner, second, tmp_path):
         result = second.sync(remote, *more, code=2)
         assert result.out == ""
         assert "missing or damaged" in result.err
-        assert result.err.endswith("; --accept-loss goes on without a part of the remote that is lost\n")
+        assert result.err.endswith("; --accept-loss continues without the lost part of the remote\n")
     result = second.sync(remote, "--accept-loss", code=1)
     assert any(re.fullmatch(r"lost: 4\d entries in .+", line) for line in result.lines)
     # The device that has it sends it again.
