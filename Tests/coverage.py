@@ -1,13 +1,15 @@
 """Prints the line coverage of Sources by the Swift suites: a line for each target, and the lowest files.
 
-Usage: coverage.py FILE [minimum]; FILE is what `swift test --show-codecov-path` names. Exits with 1 below the
-minimum, in percent. Other suites run the C interface and the tool, in processes of their own: both are
-listed, and do not count.
+Usage: coverage.py BUILD PROFILES [minimum]; BUILD is the directory of the products, PROFILES that of the
+profiles which their processes have written. Exits with 1 below the minimum, in percent. Other suites run the C
+interface and the tool, in processes of their own: both are listed, and do not count.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -19,9 +21,25 @@ ELSEWHERE = {"SatchelC", "satchel-cli"}
 LOW = 80
 
 
-def lines_by_file(report: Path) -> dict[Path, tuple[int, int]]:
+def tool(name: str) -> str:
+    """The path of a program of the Swift toolchain: the profiles' format changes between versions of LLVM."""
+    return str(Path(shutil.which("swift") or "swift").absolute().parent / name)
+
+
+def exported(build: Path, profiles: Path) -> str:
+    """The merged profiles as JSON, without the incomplete ones of processes that tests have killed."""
+    merged = profiles / "merged.profdata"
+    files = sorted(profiles.glob("*.profraw"))
+    merge = [tool("llvm-profdata"), "merge", "-sparse", "-failure-mode=all", "-o", str(merged)]
+    subprocess.run([*merge, *map(str, files)], check=True, stderr=subprocess.DEVNULL)
+    export = [tool("llvm-cov"), "export", "-summary-only", f"-instr-profile={merged}"]
+    [bundle] = build.glob("*.xctest")
+    return subprocess.run([*export, str(bundle)], check=True, capture_output=True, text=True).stdout
+
+
+def lines_by_file(report: str) -> dict[Path, tuple[int, int]]:
     """Covered and countable lines of each file below Sources."""
-    files = json.loads(report.read_text(encoding="utf-8"))["data"][0]["files"]
+    files = json.loads(report)["data"][0]["files"]
     lines = {}
     for file in files:
         path = Path(file["filename"])
@@ -35,8 +53,8 @@ def percent(covered: int, count: int) -> float:
     return 100 * covered / count if count else 100
 
 
-def main(report: str, minimum: float) -> int:
-    files = lines_by_file(Path(report))
+def main(build: str, profiles: str, minimum: float) -> int:
+    files = lines_by_file(exported(Path(build), Path(profiles)))
     targets: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for path, lines in files.items():
         targets[path.parts[0]].append(lines)
@@ -56,4 +74,4 @@ def main(report: str, minimum: float) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 0))
+    sys.exit(main(*sys.argv[1:3], float(sys.argv[3]) if len(sys.argv) > 3 else 0))

@@ -293,7 +293,7 @@ def test_an_invalid_record_of_a_mirror_is_reported_with_its_line(declared, empty
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('"credits":6}', '"credits":7}', "courses.json:5:12: at /sha256: the checksum does not match the records"),
+        ('"credits":6}', '"credits":7}', "courses.json:5:12: at /sha256: the checksum does not match"),
         ('"credits":6}', '"credits":}', "courses.json:2:"),
         ('"courses"', '"rooms"', "courses.json:1:26: at /collection: this is the mirror of rooms, not of"),
         ('"format":1', '"format":2', "courses.json:1:11: at /format: format 2 is newer than 1"),
