@@ -1,8 +1,8 @@
 """Prints the line coverage of Sources by the Swift suites: a line for each target, and the lowest files.
 
 Usage: coverage.py BUILD PROFILES [minimum]; BUILD is the directory of the products, PROFILES that of the
-profiles which their processes have written. Exits with 1 below the minimum, in percent. Other suites run the C
-interface and the tool, in processes of their own: both are listed, and do not count.
+profiles which their processes have written. Exits with 1 below the minimum, in percent. Other suites run the
+C interface and the tool, in processes of their own: both are listed, and do not count.
 """
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ class School(RuleBasedStateMachine):
             if not causes:
                 break
             # Relations alone leave nothing that waits.
-            assert any(each.kind == "open" or "must be unique" in (each.reason or "") for each in causes), causes
+            assert any(each.kind == "open" or "must be unique" in str(each.reason) for each in causes), causes
             device, found = next(each for each in undecided.items() if each[1])
             self.decide(device, found[0])
         else:
