@@ -67,7 +67,7 @@ ROLES = {
     "satchel_session_free": "session",
     "satchel_story_check": "story",
     "satchel_story_open": "story",
-    "satchel_story_open_path": "path",
+    "satchel_story_open_path": "tales",
     "satchel_story_text": "story_handle",
     "satchel_story_report": "story_handle",
     "satchel_story_free": "story_handle",
@@ -253,6 +253,7 @@ PATHS = {
     "remotes": ["a", "a", "a", "b"],
     "photo_folder": ["", "more"],
     "story_folder": [""],
+    "tales": ["", "", "well.twee", "story.json"],
 }
 #: Paths of stores in the slices that open damaged ones: copies of these are damaged too.
 DAMAGED = ["../damaged/cut", "../damaged/flipped"]

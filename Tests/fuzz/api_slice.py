@@ -14,6 +14,7 @@ import random
 import shutil
 import threading
 import time
+import traceback
 from collections import Counter
 from ctypes import POINTER, c_void_p
 from pathlib import Path
@@ -110,6 +111,10 @@ class Slice:
         for path in (ROOT / "Examples/Stories").glob("*.json"):
             shutil.copy(path, "story_folder")
         Path("story_folder/well.twee").write_bytes(b":: Start\nHome.\n")
+        Path("tales/well.twee").write_bytes(b":: Start\nA well. [[Look in->Water]]\n")
+        Path("tales/water.tw").write_bytes(b":: Water\nCold.\n")
+        tale = Path("story_folder/urashima-taro.json").read_bytes()
+        Path("tales/story.json").write_bytes(mutated(dice, tale))
         for path in (ROOT / "Tests/Fixtures/photos").glob("*.*g"):
             shutil.copy(path, "photo_folder")
         store = c_void_p()
@@ -131,6 +136,8 @@ class Slice:
         Path("damaged/text").write_bytes(mutated(dice, b"no store"))
 
     def run(self, threads: int) -> None:
+        # A mistake of the fuzzer would otherwise end its thread, and no call of it would follow.
+        threading.excepthook = lambda end: self.fault("".join(traceback.format_exception(end.exc_value)))
         threading.Thread(target=self._watch, daemon=True).start()
         crew = [threading.Thread(target=self._work, args=(number,)) for number in range(threads)]
         for each in crew:
