@@ -6,6 +6,7 @@ the data of DocC about the Swift modules.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from xml.etree import ElementTree
 
 import pdoc
 import pdoc.doc
+import pdoc.docstrings
 import pdoc.extract
 import pdoc.render
 import satchel
@@ -54,6 +56,7 @@ def text_of(element: ElementTree.Element, name: str) -> str:
 def write_python(site: Site) -> None:
     """The reference of the Python package, by pdoc."""
     show_what_is_inherited()
+    show_all_fields()
     # It looks for the types of a class in the module that shows it, and not in the one that declares it.
     warnings.filterwarnings("ignore", "Error parsing type annotation", module=r"pdoc\.")
     pdoc.render.configure(docformat="restructuredtext", footer_text="Satchel", show_source=False)
@@ -79,6 +82,19 @@ def show_what_is_inherited() -> None:
         return shown.modulename, f"{shown.qualname}.{name}"
 
     pdoc.doc.Class._taken_from = taken_from
+
+
+def show_all_fields() -> None:
+    """Lets pdoc read `:returns:`, which it calls `:return:`, and colons in the text of a parameter, of which
+    it would take the last for the end of the name."""
+    origin_of = pdoc.docstrings._rst_fields
+
+    def fields(docstring: str) -> str:
+        docstring = re.sub(r"^:returns:", ":return:", docstring, flags=re.MULTILINE)
+        docstring = re.sub(r"^(:(?:param|raises) [^:\n]+:) ", r"\1\n    ", docstring, flags=re.MULTILINE)
+        return origin_of(docstring)
+
+    pdoc.docstrings._rst_fields = fields
 
 
 def members(namespace: pdoc.doc.Namespace) -> Iterator[pdoc.doc.Doc]:
