@@ -3312,7 +3312,7 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | field               | type             | meaning                             |
  * | ------------------- | ---------------- | ----------------------------------- |
  * | `id`                | string           | the id                              |
- * | `text`              | string           | the text                            |
+ * | `text`              | string           | the text; of Twee with its markup   |
  * | `is_authentic_path` | boolean          | whether it is on the authentic path |
  * | `is_ending`         | boolean          | whether it is an ending             |
  * | `choices`           | array of objects | {"id", "text", "next_segment_id"}   |
