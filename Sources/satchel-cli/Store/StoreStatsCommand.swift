@@ -71,7 +71,7 @@ struct StoreStatsCommand: ParsableCommand {
 }
 
 extension StoreStatistics.Subject {
-  /// What it holds: "1 collection, 53 records".
+  /// The contents as text: "1 collection, 53 records".
   var countsText: String {
     counts.map { Terminal.count($0.count, Self.singular($0.name), $0.name) }.joined(separator: ", ")
   }

@@ -308,7 +308,7 @@ def _without_user(endpoint: Optional[str]) -> Optional[str]:
 def remote_of(remote: Any) -> Remote:
     """A remote that was passed.
 
-    :raises InvalidArgument: for what is none, such as a path
+    :raises InvalidArgument: for another value, such as a path
     """
     if not isinstance(remote, Remote):
         kind = type(remote).__name__
