@@ -247,6 +247,24 @@ static inline satchel_bytes satchel_text(const char *string) {
 }
 
 /**
+ * Returns the bytes of a buffer, to pass a result to another call.
+ *
+ * Compiled into the caller: the library exports no such function.
+ *
+ * @param buffer  a buffer; may be empty
+ *
+ * **Returns** Its bytes; {NULL, 0} for an empty one.
+ *
+ * **Ownership** The bytes belong to the buffer, and are valid until it is freed.
+ */
+static inline satchel_bytes satchel_bytes_of(satchel_buffer buffer) {
+    satchel_bytes bytes = { NULL, 0 };
+    bytes.data = buffer.data;
+    bytes.size = buffer.size;
+    return bytes;
+}
+
+/**
  * Frees the bytes of a buffer and sets it to {NULL, 0}.
  *
  * @param buffer  may be NULL, and may be empty
@@ -1508,9 +1526,10 @@ typedef struct satchel_store_sync_options {
  * Synchronizes a store with a user's data in an object store.
  *
  * It synchronizes the records of all declared collections, the state that is marked for
- * it, and the photo catalogue that is bound to the same remote and user, with the policy
- * that satchel_photos_open() declared. The first synchronization binds the store to the
- * remote and the user. Blocks until it is done. Entries that cannot be sent or applied do
+ * it, and the photo catalogue that its first satchel_photos_sync() bound to the same remote
+ * and user, with the policy that satchel_photos_open() declared; a catalogue that was never
+ * synchronized is left out. The first synchronization binds the store to the remote and
+ * the user. Blocks until it is done. Entries that cannot be sent or applied do
  * not stop the others: `failed` lists them, and satchel_records_conflicts() the remote
  * versions that are waiting. The result is
  *
@@ -3293,7 +3312,7 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | field               | type             | meaning                             |
  * | ------------------- | ---------------- | ----------------------------------- |
  * | `id`                | string           | the id                              |
- * | `text`              | string           | the text                            |
+ * | `text`              | string           | the text; of Twee with its markup   |
  * | `is_authentic_path` | boolean          | whether it is on the authentic path |
  * | `is_ending`         | boolean          | whether it is an ending             |
  * | `choices`           | array of objects | {"id", "text", "next_segment_id"}   |

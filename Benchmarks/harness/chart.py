@@ -119,7 +119,7 @@ def legend(y: float) -> list[str]:
     parts, x = [], MARGIN
     for mark, name, width in (
         (f'<rect width="18" height="18" rx="3" fill="{SATCHEL}"/>', "Satchel", 112),
-        (f'<rect width="18" height="18" rx="3" fill="{PEER}"/>', "the best of the others", 224),
+        (f'<rect width="18" height="18" rx="3" fill="{PEER}"/>', "the best of the others", 236),
         (limit_mark(9, 9 - BAR_HEIGHT / 2), "the least that C code could take", 0),
     ):
         parts.append(f'<g transform="translate({x} {y})">{mark}</g>')

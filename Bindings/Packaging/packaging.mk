@@ -65,7 +65,7 @@ test-tarball: tarball ## The archive, unpacked and moved
 	Tests/packages/tarball.sh .build-tarball
 
 .PHONY: docs
-docs: lib build-tests setup-tests ## The documentation as one site that opens from disk: .build-docs/site/index.html
+docs: lib setup-tests ## The documentation as one site that opens from disk: .build-docs/site/index.html
 	@$(call install-missing,$(DOCS_PACKAGES),)
 	Documentation/site/build.sh .build-docs
 

@@ -6,6 +6,7 @@ the data of DocC about the Swift modules.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,12 +15,13 @@ from xml.etree import ElementTree
 
 import pdoc
 import pdoc.doc
+import pdoc.docstrings
 import pdoc.extract
 import pdoc.render
 import satchel
 
-from guides import GUIDES, Guides
-from pages import Site
+from guides import GUIDES, TOPICS, Guides
+from pages import HERE, Site
 from swift_reference import SwiftReference
 
 
@@ -54,11 +56,14 @@ def text_of(element: ElementTree.Element, name: str) -> str:
 def write_python(site: Site) -> None:
     """The reference of the Python package, by pdoc."""
     show_what_is_inherited()
+    show_all_fields()
     # It looks for the types of a class in the module that shows it, and not in the one that declares it.
     warnings.filterwarnings("ignore", "Error parsing type annotation", module=r"pdoc\.")
     pdoc.render.configure(docformat="restructuredtext", footer_text="Satchel", show_source=False)
-    pdoc.pdoc("satchel", output_directory=site.folder / "python")
-    for name in pdoc.extract.walk_specs(["satchel"]):
+    # satchel.aio is imported by those who use it, and so not a member of the package.
+    modules = ["satchel", "satchel.aio"]
+    pdoc.pdoc(*modules, output_directory=site.folder / "python")
+    for name in pdoc.extract.walk_specs(modules):
         module = pdoc.doc.Module(pdoc.extract.load_module(name))
         for member in members(module):
             place = f"Python: {member.modulename}"
@@ -79,6 +84,19 @@ def show_what_is_inherited() -> None:
     pdoc.doc.Class._taken_from = taken_from
 
 
+def show_all_fields() -> None:
+    """Lets pdoc read `:returns:`, which it calls `:return:`, and colons in the text of a parameter, of which
+    it would take the last for the end of the name."""
+    origin_of = pdoc.docstrings._rst_fields
+
+    def fields(docstring: str) -> str:
+        docstring = re.sub(r"^:returns:", ":return:", docstring, flags=re.MULTILINE)
+        docstring = re.sub(r"^(:(?:param|raises) [^:\n]+:) ", r"\1\n    ", docstring, flags=re.MULTILINE)
+        return origin_of(docstring)
+
+    pdoc.docstrings._rst_fields = fields
+
+
 def members(namespace: pdoc.doc.Namespace) -> Iterator[pdoc.doc.Doc]:
     """The declarations of a module or a class, with their members."""
     for member in namespace.own_members:
@@ -89,16 +107,31 @@ def members(namespace: pdoc.doc.Namespace) -> Iterator[pdoc.doc.Doc]:
             yield from members(member)
 
 
-def link_home(site: Site) -> None:
-    """Lets the pages of Doxygen and pdoc lead back to the guides."""
+def adapt(site: Site) -> None:
+    """Lets the pages of Doxygen and pdoc lead back to the guides, and gives them the site's styles."""
+    (site.folder / "reference.css").write_bytes((HERE / "reference.css").read_bytes())
+    topics = site.folder / "c/topics.html"  # as Doxygen calls it from 1.9.8 on
+    if topics.exists():
+        topics.rename(site.folder / TOPICS)
     for folder, place, link in (
-        ("c", '<div id="projectname">Satchel', '<div id="projectname"><a href="{}">Satchel</a>'),
-        ("python", '<nav class="pdoc">', '<nav class="pdoc"><p><a href="{}">Satchel: the guides</a></p>'),
+        (
+            "c",
+            '<div id="projectname">Satchel',
+            '<div id="projectname"><a href="{root}index.html">Satchel</a> '
+            '<a href="modules.html">satchel.h</a>',
+        ),
+        (
+            "python",
+            '<nav class="pdoc">',
+            '<nav class="pdoc"><p class="home"><a href="{root}index.html">Satchel: the guides</a></p>',
+        ),
     ):
         for page in (site.folder / folder).rglob("*.html"):
-            text = page.read_text(encoding="utf-8")
-            home = "../" * len(page.relative_to(site.folder).parent.parts) + "index.html"
-            page.write_text(text.replace(place, link.format(home), 1), encoding="utf-8")
+            text = page.read_text(encoding="utf-8").replace("topics.html", "modules.html")
+            root = "../" * len(page.relative_to(site.folder).parent.parts)
+            text = text.replace(place, link.format(root=root), 1)
+            style = f'<link rel="stylesheet" href="{root}reference.css">'
+            page.write_text(text.replace("</head>", f"{style}</head>", 1), encoding="utf-8")
 
 
 def main(folder: Path) -> None:
@@ -108,7 +141,7 @@ def main(folder: Path) -> None:
     site.navigation = [
         ("Guides", pages[:6]),
         ("Languages", [*pages[6:9], ("The tool", "manual.html")]),
-        ("Reference", [("satchel.h", "c/satchel_8h.html"), ("Python package", "python/satchel.html")]),
+        ("Reference", [("satchel.h", TOPICS), ("Python package", "python/satchel.html")]),
         ("Swift modules", swift.modules()),
         ("Project", pages[9:]),
     ]
@@ -116,7 +149,7 @@ def main(folder: Path) -> None:
     swift.write()
     find_header(site, folder / "xml")
     write_python(site)
-    link_home(site)
+    adapt(site)
     site.finish()
 
 

@@ -38,9 +38,11 @@ GUIDES = {
     "Tests/Fixtures/README.md": ("Fixtures", "fixtures.html"),
 }
 MANUAL = "Documentation/satchel.1"
+# The sections of satchel.h, by Doxygen.
+TOPICS = "c/modules.html"
 ADDRESSES = {
     **{source: address for source, (_, address) in GUIDES.items()},
-    "Include/satchel.h": "c/satchel_8h.html",
+    "Include/satchel.h": TOPICS,
     MANUAL: "manual.html",
 }
 PICTURES = {".svg", ".png", ".jpg"}
@@ -151,13 +153,20 @@ class Guides:
         self.site.write(address, f"{source} · Satchel", f"<h1>{html.escape(source)}</h1>{content}")
 
     def write_manual(self) -> None:
-        """The tool's man page, as a terminal shows it."""
-        # Without bold and underlining, which are escape sequences.
-        command = ["groff", "-mdoc", "-Tutf8", "-P-cbou", "-rLL=100n", str(ROOT / MANUAL)]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        """The tool's man page, as a terminal shows it: a wide one, and a narrow one for phones."""
         address = ADDRESSES[MANUAL]
-        self.site.find("satchel", "the tool's man page", address, text)
-        self.site.write(address, "satchel(1) · Satchel", f"<h1>satchel(1)</h1><pre>{html.escape(text)}</pre>")
+        wide, narrow = self.manual(100), self.manual(46)
+        self.site.find("satchel", "the tool's man page", address, wide)
+        pages = f'<pre class="wide">{html.escape(wide)}</pre><pre class="narrow">{html.escape(narrow)}</pre>'
+        self.site.write(address, "satchel(1) · Satchel", f"<h1>satchel(1)</h1>{pages}")
+
+    @staticmethod
+    def manual(columns: int) -> str:
+        # Without bold and underlining, which are escape sequences.
+        command = ["groff", "-mdoc", "-Tutf8", "-P-cbou", f"-rLL={columns}n", str(ROOT / MANUAL)]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        # Without the lines of a printed page at its top and bottom, which do not follow the width.
+        return "\n".join(text.strip().split("\n")[1:-1]).strip("\n")
 
 
 def source_address(source: str) -> str:

@@ -16,10 +16,6 @@ static inline void must(satchel_status status) {
     exit(1);
 }
 
-static inline satchel_bytes bytes_of(const satchel_buffer *buffer) {
-    return (satchel_bytes){buffer->data, buffer->size};
-}
-
 /** A path of a JSON document. */
 struct json_path {
     char text[256];
@@ -40,7 +36,7 @@ static inline const char *string_at(const char *fallback, const satchel_buffer *
     static int next;
     satchel_buffer *string = &strings[next++ % 8];
     satchel_buffer_free(string);
-    satchel_status status = satchel_json_get_text(bytes_of(json), satchel_text(path.text), string);
+    satchel_status status = satchel_json_get_text(satchel_bytes_of(*json), satchel_text(path.text), string);
     if (status == SATCHEL_ENOTFOUND) return fallback;
     must(status);
     return string->data;
@@ -48,14 +44,14 @@ static inline const char *string_at(const char *fallback, const satchel_buffer *
 
 static inline long number_at(const satchel_buffer *json, struct json_path path) {
     int64_t number = 0;
-    satchel_status status = satchel_json_get_int64(bytes_of(json), satchel_text(path.text), &number);
+    satchel_status status = satchel_json_get_int64(satchel_bytes_of(*json), satchel_text(path.text), &number);
     if (status != SATCHEL_ENOTFOUND) must(status);
     return (long)number;
 }
 
 static inline size_t count_at(const satchel_buffer *json, struct json_path path) {
     size_t count = 0;
-    satchel_status status = satchel_json_count(bytes_of(json), satchel_text(path.text), &count);
+    satchel_status status = satchel_json_count(satchel_bytes_of(*json), satchel_text(path.text), &count);
     if (status != SATCHEL_ENOTFOUND) must(status);
     return count;
 }
@@ -77,7 +73,7 @@ static inline size_t count_at(const satchel_buffer *json, struct json_path path)
 /** Returns the Boolean at a path; false if the path does not exist. */
 static inline bool is_true(const satchel_buffer *json, const char *path) {
     bool flag = false;
-    satchel_status status = satchel_json_get_bool(bytes_of(json), satchel_text(path), &flag);
+    satchel_status status = satchel_json_get_bool(satchel_bytes_of(*json), satchel_text(path), &flag);
     if (status != SATCHEL_ENOTFOUND) must(status);
     return flag;
 }

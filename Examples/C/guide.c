@@ -76,7 +76,7 @@ static void visit(satchel_store *store, const char *title, const char *location)
 static void show_plan(satchel_store *store, const char *when, const char *location) {
     satchel_buffer buffer, sections;
     must(satchel_catalogue_plan(store, satchel_text(location), NULL, &buffer));
-    must(satchel_json_keys(bytes_of(&buffer), satchel_text(""), &sections));
+    must(satchel_json_keys(satchel_bytes_of(buffer), satchel_text(""), &sections));
     size_t fresh = 0, expired = 0, missing = 0;
     for (size_t index = 0; index < count_of(&sections, ""); index++) {
         const char *name = string(&sections, "/%zu", index);

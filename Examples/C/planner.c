@@ -72,7 +72,7 @@ static satchel_buffer get(const struct planner *planner, int collection, const c
 /** Changes fields of a document: a JSON Merge Patch. */
 static void change(const struct planner *planner, int collection, const char *id, const char *patch) {
     satchel_buffer document = get(planner, collection, id), changed;
-    must(satchel_json_merge_patch(bytes_of(&document), satchel_text(patch), &changed));
+    must(satchel_json_merge_patch(satchel_bytes_of(document), satchel_text(patch), &changed));
     put(planner, collection, id, changed.data);
     satchel_buffer_free(&document);
     satchel_buffer_free(&changed);
@@ -149,7 +149,7 @@ static void come_back(const struct planner *planner) {
     must(satchel_state_get(planner->store, satchel_text("theme"), &theme));
     must(satchel_state_list_items(planner->store, satchel_text("searches"), NULL, &searches));
     must(satchel_state_scores(planner->store, satchel_text("subjects"), NULL, &scores));
-    must(satchel_json_get_double(bytes_of(&scores), satchel_text("history"), &history));
+    must(satchel_json_get_double(satchel_bytes_of(scores), satchel_text("history"), &history));
     printf("  theme %s, searched %s, history %g\n", string(&theme, ""), string(&searches, "/0/value"), history);
     for (size_t index = 0; index < count_of(&courses, ""); index++) {
         printf("  %s: %ld credits\n", string(&courses, "/%zu/document/title", index),

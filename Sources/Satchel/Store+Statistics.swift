@@ -120,7 +120,9 @@ private struct StatisticsReader {
     }
     if subjects.contains(StateSchema.subject.name) {
       counts["state"] = [
-        try count("values", "SELECT count(*) FROM state_value"),
+        try count("values", "SELECT count(*) FROM state_value WHERE space = 'value'"),
+        try count("members", "SELECT count(*) FROM state_value WHERE space LIKE 'set/%'"),
+        try count("scores", "SELECT count(*) FROM state_value WHERE space LIKE 'scores/%'"),
         try count("items", "SELECT count(*) FROM state_item"),
       ]
     }

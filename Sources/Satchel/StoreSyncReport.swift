@@ -82,7 +82,7 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
 
   public var records = Counts()
   public var state = Counts()
-  /// The sync of the photo catalogue that is bound to the same remote and user; nil when there is none.
+  /// The sync of the photo catalogue that is bound to the same remote and user, by its first sync; nil without one.
   public var photos: SyncReport?
   /// A change that could not be sent.
   public var failed: [Failure] = []

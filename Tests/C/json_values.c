@@ -121,6 +121,19 @@ static void check_literals(void) {
     CHECK(none.data == NULL && none.size == 0, "no text");
 }
 
+static void check_bytes_of_buffers(void) {
+    satchel_buffer buffer = SATCHEL_BUFFER_INIT, text_of_it = SATCHEL_BUFFER_INIT;
+    satchel_bytes none = satchel_bytes_of(buffer);
+    CHECK(none.data == NULL && none.size == 0, "an empty buffer");
+    CHECK(satchel_json_value_at(text("{\"a\": [\"b\"]}"), text("a"), &buffer) == SATCHEL_OK, "a value");
+    satchel_bytes bytes = satchel_bytes_of(buffer);
+    CHECK(bytes.data == buffer.data && bytes.size == buffer.size && bytes.size > 0, "the bytes of a buffer");
+    CHECK(satchel_json_get_text(bytes, text("/0"), &text_of_it) == SATCHEL_OK, "a result is passed on");
+    CHECK(strcmp(text_of_it.data, "b") == 0, "the text in it");
+    satchel_buffer_free(&text_of_it);
+    satchel_buffer_free(&buffer);
+}
+
 int main(void) {
     check_values();
     check_keys();
@@ -128,5 +141,6 @@ int main(void) {
     check_quoting();
     check_bad_input();
     check_literals();
+    check_bytes_of_buffers();
     return close_checks();
 }

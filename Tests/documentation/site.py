@@ -24,11 +24,12 @@ QUERIES = (
     ("satchel_store_open", "c/"),
     ("SATCHEL_ENEWER", "c/"),
     ("PhotoCatalogue.star", "python/satchel/photos"),
+    ("satchel.aio Store.sync", "python/satchel/aio"),
     ("StoreSyncReport", "swift/satchel/"),
     ("compare-and-set", "glossary.html"),
     ("linking", "c.html#linking"),
 )
-REFERENCES = ("c/satchel_8h.html", "python/satchel.html", "swift/satchel/store.html")
+REFERENCES = ("c/modules.html", "python/satchel.html", "python/satchel/aio.html", "swift/satchel/store.html")
 EXPECTED = ("index.html", "records.html", "manual.html", *REFERENCES)
 
 SEARCH = """

@@ -15,6 +15,8 @@ import satchel, sys
 with satchel.open(sys.argv[1]) as store:
     store.state.set("theme", "dark")
     store.state.list("searches").push("kepler")
+    store.state.members("favourites").add("algebra")
+    store.state.scores("interests").add("music", 0.5)
     rooms = store.records("rooms", indexes=["seats"])
     for number in range(100):
         rooms.put(f"room-{number}", {"seats": number, "text": "x" * 3000})
@@ -50,7 +52,7 @@ def test_sizes_add_up(stats, planner):
     )
     by_name = subjects(found)
     assert by_name["records"]["counts"] == {"collections": 2, "records": 53}
-    assert by_name["state"]["counts"] == {"values": 1, "items": 1}
+    assert by_name["state"]["counts"] == {"values": 1, "members": 1, "scores": 1, "items": 1}
     assert by_name["catalogue"]["counts"] == {"places": 1, "entities": 1}
     assert by_name["records"]["bytes"] > 50 * 3000
     assert (found["spooled"], found["outbox_damages"], found["rejected"]) == (0, [], 0)

@@ -9,7 +9,8 @@ A store gives access to the subjects: ``store.catalogue``, ``store.stories(direc
 ``store.photos(directory)``, ``store.records(name)`` and ``store.state``. The modules of the same names
 describe them; ``store.sync(remote, user)`` synchronizes them with the object stores of :mod:`satchel.remote`,
 :mod:`satchel.backup` backups and recovery, :mod:`satchel.json` and :mod:`satchel.places` functions that need
-no store, :mod:`satchel.errors` the errors.
+no store, :mod:`satchel.errors` the errors. :mod:`satchel.aio`, which is imported by its name, has the same
+objects for asyncio.
 
 Threads: a store may be used from any number of threads at once; calls release the GIL.
 Processes: several may open one file. Open a store after ``fork``: one opened before is closed in the

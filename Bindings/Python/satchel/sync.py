@@ -120,12 +120,12 @@ class StoreSyncReport:
     """The result of a synchronization, or of a ``dry_run``.
 
     ``records`` and ``state`` count what was done with both, ``photos`` is the report of the photo catalogue
-    that is bound to the same remote and user, or None. ``failed`` could not be sent. ``repaired`` objects of
-    the remote were missing or damaged and were written again, ``losses`` were given up with ``accept_loss``.
-    ``batch_cut``: a batch was sent in parts, because it is too large for one request. ``requests`` counts
-    requests to the object store with retries, ``bytes_up`` and ``bytes_down`` bytes of bodies.
-    ``unchanged``: nothing had to be transferred. ``planned`` is what a synchronization would do after a dry
-    run, and [] otherwise.
+    that is bound to the same remote and user, by its first ``photos.sync``; None without one. ``failed``
+    could not be sent. ``repaired`` objects of the remote were missing or damaged and were written again,
+    ``losses`` were given up with ``accept_loss``. ``batch_cut``: a batch was sent in parts, because it is too
+    large for one request. ``requests`` counts requests to the object store with retries, ``bytes_up`` and
+    ``bytes_down`` bytes of bodies. ``unchanged``: nothing had to be transferred. ``planned`` is what a
+    synchronization would do after a dry run, and [] otherwise.
     """
 
     records: SyncCounts

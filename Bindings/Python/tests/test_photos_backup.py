@@ -285,7 +285,7 @@ def test_several_processes_share_the_queue(tmp_path: Path, path: Path) -> None:
 
 
 def test_what_is_refused(album: Album, remote_copy: Remote, path: Path, tmp_path: Path) -> None:
-    with pytest.raises(satchel.InvalidArgument, match="remote"):
+    with pytest.raises(satchel.InvalidArgument, match=r"satchel\.remote, such as Directory"):
         album.photos.backup.run("/mnt", "ada")  # type: ignore[arg-type]
     with pytest.raises(satchel.InvalidArgument, match="user"):
         album.photos.backup.run(remote_copy, "../ada")

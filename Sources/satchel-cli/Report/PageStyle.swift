@@ -1,7 +1,7 @@
 /// The style sheet of the tool's pages.
 enum PageStyle {
   /// The SHA-256 of `text` for the page's content security policy; a test verifies it.
-  static let hash = "sha256-WSZHrGwkDdzfYWk65CQrIqgzZz9LdSDNLyDTnEU5Wmc="
+  static let hash = "sha256-hUOa1zzHBnsUaUhDFzaCmw0xqi53x1FuU8P8KSOU4Cc="
 
   static let text = """
     :root { color-scheme: light dark; --ground: #fff; --text: #1d1f21; --quiet: #5b6066; --line: #d4d7db;
@@ -50,7 +50,8 @@ enum PageStyle {
     .sound { color: var(--good); }
     .damaged { color: var(--error); }
     .bar { display: block; width: 100%; min-width: 6rem; height: .9rem; fill: var(--link); }
-    td:has(> .bar) { width: 60%; }
+    td:has(> .bar) { width: 60%; vertical-align: middle; }
+    @media (min-width: 48.1rem) { .number + :not(.number) { padding-inline-start: 1.5rem; } }
     @media (max-width: 48rem) {
       main { padding: .5rem 1rem 3rem; }
       h1 { font-size: 1.6rem; }
@@ -65,7 +66,7 @@ enum PageStyle {
         border-bottom: 2px solid var(--line); padding: .7rem 0; }
       tbody th { grid-column: 1 / -1; border: 0; padding: 0; font-size: 1.05rem; overflow-wrap: anywhere; }
       td, td.number { border: 0; padding: 0; text-align: start; overflow-wrap: anywhere; width: auto; }
-      td:has(> .bar) { grid-column: 1 / -1; width: auto; }
+      td:has(> .bar), td:only-of-type { grid-column: 1 / -1; width: auto; }
       td:empty { display: none; }
       td::before { content: attr(data-label); display: block; color: var(--quiet); font-size: .8rem; }
     }

@@ -255,9 +255,9 @@ struct StoreReportPage {
       "Subjects",
       [Column(title: "Subject"), Column(title: "Contents"), Column(title: "Size", isNumber: true)])
     for subject in statistics.subjects {
-      let counts = subject.counts.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
       table.add(
-        HTML.escaped(subject.name), [.text(counts), .text(subject.bytes.map(Terminal.bytes) ?? "–")])
+        HTML.escaped(subject.name),
+        [.text(subject.countsText), .text(subject.bytes.map(Terminal.bytes) ?? "–")])
     }
     let free = Terminal.bytes(Int64(statistics.freePages) * statistics.pageSize)
     let spooled = statistics.spooled + statistics.outboxDamages.count + statistics.rejected

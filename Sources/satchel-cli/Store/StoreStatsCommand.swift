@@ -40,17 +40,10 @@ struct StoreStatsCommand: ParsableCommand {
 
   private static func subjects(_ statistics: StoreStatistics) -> [[String]] {
     statistics.subjects.map { subject in
-      let counts = subject.counts.map { Terminal.count($0.count, singular($0.name), $0.name) }
-        .joined(separator: ", ")
+      let counts = subject.countsText
       let size = subject.bytes.map(Terminal.bytes) ?? "unknown"
       return [size, counts.isEmpty ? subject.name : "\(subject.name): \(counts)"]
     }
-  }
-
-  /// Returns the singular of an English plural: "entity" for "entities".
-  private static func singular(_ name: String) -> String {
-    if name.hasSuffix("ies") { return name.dropLast(3) + "y" }
-    return name.hasSuffix("s") ? String(name.dropLast()) : name
   }
 
   private static func collections(_ statistics: StoreStatistics) -> [[String]] {
@@ -74,5 +67,18 @@ struct StoreStatsCommand: ParsableCommand {
     ]
     for damage in statistics.outboxDamages { facts.append(["outbox file", damage.printable]) }
     return facts
+  }
+}
+
+extension StoreStatistics.Subject {
+  /// The contents as text: "1 collection, 53 records".
+  var countsText: String {
+    counts.map { Terminal.count($0.count, Self.singular($0.name), $0.name) }.joined(separator: ", ")
+  }
+
+  /// Returns the singular of an English plural: "entity" for "entities".
+  private static func singular(_ name: String) -> String {
+    if name.hasSuffix("ies") { return name.dropLast(3) + "y" }
+    return name.hasSuffix("s") ? String(name.dropLast()) : name
   }
 }

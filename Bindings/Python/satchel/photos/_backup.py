@@ -8,7 +8,6 @@ from satchel import _abi, _encoding
 from satchel._encoding import FilePath
 from satchel._library import check, json_answer, library
 from satchel._long_work import LongWork, progress_callback, with_progress
-from satchel.errors import InvalidArgument
 from satchel.photos._arguments import PhotoName, lend_md5
 from satchel.photos._reports import (
     PhotoBackupFailure,
@@ -17,7 +16,7 @@ from satchel.photos._reports import (
     PhotoRestoreReport,
 )
 from satchel.photos._values import Photo, photo_from
-from satchel.remote import Remote, SyncProgress, work_with
+from satchel.remote import Remote, SyncProgress, remote_of, work_with
 from satchel.remote._host import Failures
 from satchel.values import record_from, records_from
 
@@ -139,8 +138,7 @@ class PhotoBackup:
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
         """
-        if not isinstance(remote, Remote):
-            raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
+        remote = remote_of(remote)
         lent = lend_md5(photo, "photo"), _encoding.lend(_encoding.file_path(path, "path")[1])
         name = _encoding.lend_text(user, "user")
         photos = self._photos

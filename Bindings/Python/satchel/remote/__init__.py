@@ -305,6 +305,17 @@ def _without_user(endpoint: Optional[str]) -> Optional[str]:
         return None
 
 
+def remote_of(remote: Any) -> Remote:
+    """A remote that was passed.
+
+    :raises InvalidArgument: for another value, such as a path
+    """
+    if not isinstance(remote, Remote):
+        kind = type(remote).__name__
+        raise InvalidArgument(f"remote must be one of satchel.remote, such as Directory(path), not {kind}")
+    return remote
+
+
 def work_with(
     remote: Any,
     user: str,
@@ -319,8 +330,7 @@ def work_with(
     :param function: of the library; its parameters are ``pointer``, the remote, the user and the options
     :returns: the report as JSON, and the exceptions of the host's functions
     """
-    if not isinstance(remote, Remote):
-        raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
-    call = with_progress(options, function, pointer, remote._pointer, _encoding.lend_text(user, "user"))
+    lent = remote_of(remote)._pointer, _encoding.lend_text(user, "user")
+    call = with_progress(options, function, pointer, *lent)
     failures = Failures(work)
     return remote._at_work(work, call, failures), failures
