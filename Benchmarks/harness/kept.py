@@ -1,4 +1,4 @@
-"""Updates a report with what was measured of some workloads, and keeps the rest of it: figures in, text out. Pure.
+"""Updates a report with what was measured of some workloads, and keeps the rest of it. Pure.
 
 For a machine where the other workloads were never measured, or not with this version.
 """

@@ -208,7 +208,9 @@ def main() -> None:
                     with contextlib.ExitStack() as stack:
                         used = proxy
                         if name == COUCH:
-                            used = stack.enter_context(couch_server(store("w7", "couch-server") / "records.sqlite"))
+                            used = stack.enter_context(
+                                couch_server(store("w7", "couch-server") / "records.sqlite")
+                            )
                         turn = Round(number, record_set, digests, used.endpoint, directory)
                         run_round(turn, name, used, write)
                     os.sync()

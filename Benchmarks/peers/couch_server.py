@@ -1,8 +1,8 @@
 """A database that speaks CouchDB's replication protocol, as its manual describes it, over one SQLite file:
 python -m peers.couch_server FILE prints the port.
 
-The server is ours: read requests and bytes from it, not time. It has no attachments and no conflicts: of two revisions
-the one that sorts last wins, as CouchDB shows it.
+The server is ours: read requests and bytes from it, not time. It has no attachments and no conflicts: of two
+revisions the one that sorts last wins, as CouchDB shows it.
 """
 
 import json
@@ -18,7 +18,6 @@ TABLES = """
 CREATE TABLE docs (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, rev TEXT, revs TEXT, body TEXT);
 CREATE TABLE local (id TEXT PRIMARY KEY, body TEXT);
 """
-UUID = "6f2d1c"
 
 
 def generation(rev: str) -> tuple[int, str]:
@@ -62,7 +61,12 @@ class Database:
         ).fetchone()
         ids = [each.partition("-")[2] for each in json.loads(revs)]
         start = generation(rev)[0]
-        return {"_id": identifier, "_rev": rev, "_revisions": {"start": start, "ids": ids}, **json.loads(body)}
+        return {
+            "_id": identifier,
+            "_rev": rev,
+            "_revisions": {"start": start, "ids": ids},
+            **json.loads(body),
+        }
 
     def write(self, documents: list[dict[str, Any]]) -> None:
         """Writes documents with the revisions that they bring: _bulk_docs with new_edits false."""
@@ -110,7 +114,11 @@ class Handler(BaseHTTPRequestHandler):
         name = parts.path.strip("/").partition("/")[2]
         with self.database.lock:
             if name == "":
-                told = {"db_name": "records", "update_seq": self.database.sequence(), "instance_start_time": "0"}
+                told = {
+                    "db_name": "records",
+                    "update_seq": self.database.sequence(),
+                    "instance_start_time": "0",
+                }
                 return self.answer(told)
             if name == "_changes":
                 since = int(parse_qs(parts.query)["since"][0])
@@ -143,7 +151,8 @@ class Handler(BaseHTTPRequestHandler):
                 return self.answer([], 201)
             if name == "_bulk_get":
                 results = [
-                    {"id": each["id"], "docs": [{"ok": self.database.document(each["id"])}]} for each in asked["docs"]
+                    {"id": each["id"], "docs": [{"ok": self.database.document(each["id"])}]}
+                    for each in asked["docs"]
                 ]
                 return self.answer({"results": results})
             return self.answer({"ok": True, "instance_start_time": "0"}, 201)

@@ -1,9 +1,10 @@
 """A device that replicates its records by CouchDB's protocol, one step in its own process:
 python -m peers.record_couch ENDPOINT FILE fill DATA | change DATA | sync [DATA DIGEST]
 
-A synchronization is a replication to the server and one from it, each as CouchDB's manual describes it and with its
-default of 500 documents a batch (worker_batch_size): the database's facts, the checkpoint, the changes, _revs_diff,
-_bulk_docs or _bulk_get, _ensure_full_commit, the checkpoint. One connection is used for all requests.
+A synchronization is a replication to the server and one from it, each as CouchDB's manual describes it and
+with its default of 500 documents a batch (worker_batch_size): the database's facts, the checkpoint, the
+changes, _revs_diff, _bulk_docs or _bulk_get, _ensure_full_commit, the checkpoint. One connection is used for
+all requests.
 """
 
 import hashlib

@@ -11,7 +11,9 @@ import Testing
   }
 
   @Test("Words, digits and separators") func examples() {
-    #expect(tokens(of: "It's 12 o'Clock, [A_z]!") { SearchTokenizer.appendTokens(of: $0, to: &$1) } == "it s 12 o clock a z ")
+    #expect(
+      tokens(of: "It's 12 o'Clock, [A_z]!") { SearchTokenizer.appendTokens(of: $0, to: &$1) }
+        == "it s 12 o clock a z ")
     #expect(tokens(of: "") { SearchTokenizer.appendTokens(of: $0, to: &$1) } == "")
     #expect(tokens(of: " .\u{0}\u{7F}") { SearchTokenizer.appendTokens(of: $0, to: &$1) } == "")
   }
@@ -19,7 +21,8 @@ import Testing
   @Test("Random texts, with words in several scripts", arguments: 0..<200) func agreement(_ seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
     let parts = [
-      "a", "Zoo", "9", " ", ". ", "@", "[", "`", "{", "é", "e\u{301}", "\u{301}", "中文", "ß", "Ω", "\u{AD}", "\u{FFFD}", "か", "İ",
+      "a", "Zoo", "9", " ", ". ", "@", "[", "`", "{", "é", "e\u{301}", "\u{301}", "中文", "ß", "Ω", "\u{AD}",
+      "\u{FFFD}", "か", "İ",
       "x", "-",
     ]
     for _ in 0..<50 {
@@ -30,7 +33,8 @@ import Testing
   }
 
   @Test("Invalid UTF-8") func invalid() {
-    for bytes in [[0x61, 0xC3, 0x20, 0x62], [0x61, 0xE4, 0xB8], [0xFF, 0x61], [0x61, 0x80, 0x62]] as [[UInt8]] {
+    for bytes in [[0x61, 0xC3, 0x20, 0x62], [0x61, 0xE4, 0xB8], [0xFF, 0x61], [0x61, 0x80, 0x62]] as [[UInt8]]
+    {
       var (fast, plain): ([UInt8], [UInt8]) = ([], [])
       bytes.withUnsafeBytes {
         SearchTokenizer.appendTokens(of: $0, to: &fast)

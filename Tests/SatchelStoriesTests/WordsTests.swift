@@ -64,7 +64,8 @@ import Testing
     }
   }
 
-  @Test("A long text, with more words at one place of the vectors than a byte counts", arguments: [1, 3, 16, 31])
+  @Test(
+    "A long text, with more words at one place of the vectors than a byte counts", arguments: [1, 3, 16, 31])
   func long(_ length: Int) {
     var random = SeededRandom(seed: UInt64(length))
     let word = [UInt8](repeating: 0x61, count: length) + [0x20]

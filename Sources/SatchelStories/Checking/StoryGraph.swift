@@ -34,7 +34,9 @@ struct StoryGraph {
     choices = ContiguousArray(unsafeUninitializedCapacity: count) { choices, initialized in
       for index in 0..<count {
         let range = table.choiceRange(index)
-        let bounds = (Int32(truncatingIfNeeded: range.lowerBound), Int32(truncatingIfNeeded: range.upperBound))
+        let bounds = (
+          Int32(truncatingIfNeeded: range.lowerBound), Int32(truncatingIfNeeded: range.upperBound)
+        )
         choices.initializeElement(at: index, to: Range(uncheckedBounds: bounds))
       }
       initialized = count

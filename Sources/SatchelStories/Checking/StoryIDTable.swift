@@ -43,7 +43,9 @@ struct StoryIDTable {
     let (slot, earlier) = buckets.withUnsafeBufferPointer { buckets in
       var slot = Int(hash) & mask
       while buckets[slot].entry != 0 {
-        if buckets[slot].hash == hash, hasBytes(buckets[slot], id) { return (slot, Int(buckets[slot].entry) - 1) }
+        if buckets[slot].hash == hash, hasBytes(buckets[slot], id) {
+          return (slot, Int(buckets[slot].entry) - 1)
+        }
         slot = (slot &+ 1) & mask
       }
       return (slot, -1)
@@ -101,7 +103,8 @@ struct StoryIDTable {
           }
         }
       }
-      for choice in batch where choices[choice].flags.rawValue & StoryTable.ChoiceFlags.hasTarget.rawValue != 0 {
+      for choice in batch
+      where choices[choice].flags.rawValue & StoryTable.ChoiceFlags.hasTarget.rawValue != 0 {
         let target = text.bytes(choices[choice].target)
         if let record = find(target, hash: choices[choice].targetHash) { found(choice, record) }
       }

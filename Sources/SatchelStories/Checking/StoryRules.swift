@@ -90,7 +90,8 @@ struct StoryRules {
     let (segments, choices, targets) = (table.segments, table.choices, analysis.graph.targets)
     for segment in segments.indices {
       let range = table.choiceRange(segment)
-      for index in range where choices[index].flags.rawValue & StoryTable.ChoiceFlags.hasTarget.rawValue != 0 {
+      for index in range where choices[index].flags.rawValue & StoryTable.ChoiceFlags.hasTarget.rawValue != 0
+      {
         let target = Int(targets[index])
         // A target is the first segment with the id: for a duplicate, the ids have to be compared.
         if target >= 0, target != segment, !segments[segment].flags.contains(.isDuplicate) { continue }

@@ -100,7 +100,9 @@ extension StoryReader {
     _ required: StoryFields, _ present: StoryFields, of fields: @autoclosure () -> [StoryField],
     at offset: UInt32
   ) {
-    if required.rawValue & ~present.rawValue != 0 { note(required, without: present, of: fields(), at: offset) }
+    if required.rawValue & ~present.rawValue != 0 {
+      note(required, without: present, of: fields(), at: offset)
+    }
   }
 
   @inline(never)

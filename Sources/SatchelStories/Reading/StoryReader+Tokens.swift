@@ -83,7 +83,8 @@ extension StoryReader {
     guard scanner.position &+ count <= size else { return false }
     let (text, word) = (UnsafeRawPointer(base + scanner.position), UnsafeRawPointer(literal.utf8Start))
     func isEqual<Word: FixedWidthInteger & BitwiseCopyable>(_ type: Word.Type, at offset: Int) -> Bool {
-      text.loadUnaligned(fromByteOffset: offset, as: type) == word.loadUnaligned(fromByteOffset: offset, as: type)
+      text.loadUnaligned(fromByteOffset: offset, as: type)
+        == word.loadUnaligned(fromByteOffset: offset, as: type)
     }
     let isEqual =
       count < 8
