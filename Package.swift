@@ -30,9 +30,12 @@ let package = Package(
     .target(name: "CImages"),
     .target(name: "CPattern"),
 
+    // Loops over bytes with the processor's vectors.
+    .target(name: "CScan"),
+
     // Ground floors.
     .target(name: "SatchelCore", dependencies: ["CNettle", "CUTF8Proc"]),
-    .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern"]),
+    .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern", "CScan"]),
     .target(name: "SatchelStorage", dependencies: ["SatchelCore", "SatchelJSON", "CSQLite"]),
     .target(
       name: "SatchelRemote", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CCurl"]),
@@ -43,7 +46,7 @@ let package = Package(
       dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
     .target(
       name: "SatchelStories",
-      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
+      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
     .target(
       name: "SatchelPhotos",
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),

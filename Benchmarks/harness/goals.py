@@ -47,6 +47,7 @@ NAMES = {
     "rclone": "rclone",
     "rclone-checksum": "rclone --checksum",
     "rclone-records": "rclone, a file a record",
+    "couch-records": "CouchDB's protocol, by hand",
     "deltalake": "deltalake",
     "satchel": "**Satchel**",
     "satchel-two": "**Satchel**, 2 threads",

@@ -22,7 +22,8 @@ STEPS = (
     f"{CHANGED} changed, up",
     f"{CHANGED} changed, down",
 )
-PEERS = ["rclone-records"]
+COUCH = "couch-records"
+PEERS = ["rclone-records", COUCH]
 TIMEOUT_SECONDS = 7200
 
 

@@ -4,12 +4,13 @@ Beside an object store (Tests/Servers/run.py). Each step runs in a process of it
 during it is counted, and what came of it is held against the records.
 """
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from urllib.parse import urlsplit
 from .counting_proxy import CountingProxy
 from .places import PROJECT
 from .record_data import RecordSet, digest_of, id_of
-from .record_sync import DELAY_SECONDS, STEPS, changed_data, job
-from .runner import WrongAnswerError, store
+from .record_sync import COUCH, DELAY_SECONDS, STEPS, changed_data, job
+from .runner import WrongAnswerError, environment, store
 from .sync import server
 from .traffic import Step, perform, rclone
 
@@ -85,6 +86,43 @@ class Round:
             CHANGED_DOWN: Step(again, down, is_changed=True),
         }
 
+    def couch(self) -> dict[str, Step]:
+        """CouchDB's protocol; the endpoint is that of its server."""
+
+        def device(name: str, *step: str) -> Step:
+            command = [sys.executable, "-m", "peers.record_couch", self.endpoint]
+            return Step([*command, str(self.directory / f"{name}.sqlite"), *step])
+
+        before, after = self.digests
+        return {
+            "filled": device("first", "fill", self.data()),
+            FIRST_UPLOAD: device("first", "sync"),
+            FIRST_DOWNLOAD: device("second", "sync", self.data(), before),
+            # Asks the server once for what it has just sent; not counted.
+            "settled": device("second", "sync"),
+            NOTHING: device("first", "sync"),
+            "changed": device("first", "change", self.data("sync-changed.jsonl")),
+            CHANGED_UP: device("first", "sync"),
+            CHANGED_DOWN: device("second", "sync", self.data(), after),
+        }
+
+    def steps(self, name: str) -> dict[str, Step]:
+        return {"satchel": self.satchel, "rclone-records": self.rclone, COUCH: self.couch}[name]()
+
+
+@contextlib.contextmanager
+def couch_server(path: Path) -> Iterator[CountingProxy]:
+    """The server of CouchDB's protocol, behind a proxy as the object store is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "peers.couch_server", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as running:
+        try:
+            with CountingProxy(int(running.stdout.readline()), DELAY_SECONDS) as proxy:
+                yield proxy
+        finally:
+            running.terminate()
+
 
 def write_files(directory: Path, data: str) -> None:
     directory.mkdir(parents=True, exist_ok=True)
@@ -119,8 +157,7 @@ def live_bytes(turn: Round) -> int:
 def run_round(turn: Round, name: str, proxy: CountingProxy, write: Write) -> None:
     shutil.rmtree(turn.directory, ignore_errors=True)
     turn.directory.mkdir(parents=True)
-    steps = turn.satchel() if name == "satchel" else turn.rclone()
-    for what, step in steps.items():
+    for what, step in turn.steps(name).items():
         proxy.take()
         called = job(name, what, turn.record_set)
         try:
@@ -128,6 +165,8 @@ def run_round(turn: Round, name: str, proxy: CountingProxy, write: Write) -> Non
             counted = proxy.take()
             check(step, turn)
             report = told.pop("report", None)
+            if told.pop("counted", counted.requests) != counted.requests:
+                raise WrongAnswerError("the device counted other requests than the proxy")
             if report and (not report["ok"] or report["requests"] != counted.requests):
                 raise WrongAnswerError(f"told {report} where {counted} was seen")
             live = live_bytes(turn) if report else None
@@ -166,8 +205,14 @@ def main() -> None:
                 # The largest are Satchel's alone, once.
                 for name in names if place == 0 else [each for each in names if each == "satchel"]:
                     directory = store("w7", name)
-                    turn = Round(number, record_set, digests, proxy.endpoint, directory)
-                    run_round(turn, name, proxy, write)
+                    with contextlib.ExitStack() as stack:
+                        used = proxy
+                        if name == COUCH:
+                            used = stack.enter_context(
+                                couch_server(store("w7", "couch-server") / "records.sqlite")
+                            )
+                        turn = Round(number, record_set, digests, used.endpoint, directory)
+                        run_round(turn, name, used, write)
                     os.sync()
                     shutil.rmtree(directory, ignore_errors=True)
 

@@ -2,6 +2,7 @@ import CSatchel
 import Satchel
 
 @_cdecl("satchel_version") @implementation
+@_optimize(speed)
 public func satchel_version() -> UnsafePointer<CChar>! { Constant.version }
 
 @_cdecl("satchel_status_name") @implementation

@@ -1,7 +1,10 @@
+import CScan
+
 extension JSONScanner {
   /// Scans a string, from its opening quote to after its closing quote.
   ///
   /// - Returns: whether it contains escape sequences
+  @_optimize(speed)
   package mutating func string() throws(JSONError) -> Bool {
     var isEscaped = false
     position += 1
@@ -22,42 +25,10 @@ extension JSONScanner {
     }
   }
 
-  /// Skips printable ASCII except quotes and backslashes, 16 bytes at a time.
+  /// Skips printable ASCII except quotes and backslashes.
   @inline(__always)
   private mutating func skipPlain() {
-    let raw = UnsafeRawPointer(base)
-    var position = position
-    while position &+ 16 <= count {
-      let low = Self.special(raw.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-      let high = Self.special(raw.loadUnaligned(fromByteOffset: position &+ 8, as: UInt64.self))
-      if low | high != 0 {
-        self.position =
-          low != 0
-          ? position &+ low.trailingZeroBitCount / 8 : position &+ 8 &+ high.trailingZeroBitCount / 8
-        return
-      }
-      position &+= 16
-    }
-    while position < count {
-      let byte = base[position]
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 || byte > 0x7F { break }
-      position &+= 1
-    }
-    self.position = position
-  }
-
-  /// Returns the high bits of the special bytes of a word: quote, backslash, control characters, non-ASCII.
-  ///
-  /// A borrow may set the bits of bytes after the first special one, never before it.
-  @inline(__always)
-  private static func special(_ word: UInt64) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let word = UInt64(littleEndian: word)
-    let quote = word ^ (ones &* 0x22)
-    let backslash = word ^ (ones &* 0x5C)
-    return
-      (((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
-      | word) & (ones &* 0x80)
+    position &+= satchel_plain_bytes(base + position, count &- position)
   }
 
   private mutating func escape() throws(JSONError) {

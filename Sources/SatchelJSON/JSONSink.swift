@@ -8,12 +8,12 @@ package struct JSONSlice: Equatable, Sendable {
   package var start: Int
   package var end: Int
 
-  @inlinable package init(_ start: Int, _ end: Int) {
+  @inlinable @inline(__always) package init(_ start: Int, _ end: Int) {
     self.start = start
     self.end = end
   }
 
-  @inlinable package var count: Int { end - start }
+  @inlinable package var count: Int { @inline(__always) get { end &- start } }
 }
 
 /// Receives the events of a `JSONScanner` in text order.

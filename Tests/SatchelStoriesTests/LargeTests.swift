@@ -16,6 +16,21 @@ import Testing
     #expect(report.statistics.words == 1_000_000)
   }
 
+  @Test("A chain whose choices lead backwards in the file, which sweeps do not finish, has no trap")
+  func backwards() throws {
+    let count = 10_000
+    func segment(_ index: Int, to target: Int?) -> String {
+      let choices = target.map { #"{"id":"c\#(index)","text":"on","nextSegmentId":"s\#($0)"}"# } ?? ""
+      return
+        #"{"id":"s\#(index)","text":"x","isAuthenticPath":true,"isEnding":\#(target == nil),"choices":[\#(choices)]}"#
+    }
+    // The first leads to the last, each to the one before it, and the second is the ending.
+    let segments = (0..<count).map { segment($0, to: $0 == 0 ? count - 1 : $0 == 1 ? nil : $0 - 1) }
+    let report = try StoryReport.check(Array("{\"segments\":[\(segments.joined(separator: ","))]}".utf8))
+    #expect(report.findings.allSatisfy { $0.code == .missingField })
+    #expect(report.statistics.longestPath == count)
+  }
+
   @Test("Findings over the maximum are counted as omitted")
   func omitted() throws {
     let text = Array(#"{"id":"t","segments":[0,0,0,0,0]}"#.utf8)

@@ -64,6 +64,15 @@ import Testing
     }
   }
 
+  @Test(
+    "A long text, with more words at one place of the vectors than a byte counts", arguments: [1, 3, 16, 31])
+  func long(_ length: Int) {
+    var random = SeededRandom(seed: UInt64(length))
+    let word = [UInt8](repeating: 0x61, count: length) + [0x20]
+    let bytes = Array((0..<20_000).map { _ in random.once(in: 9) ? [0x20] : word }.joined())
+    bytes.withUnsafeBytes { #expect(WordCount.count($0, isEscaped: true) == naive(bytes)) }
+  }
+
   @Test("A non-ASCII character does not change the words around it") func mixed() {
     var random = SeededRandom(seed: 3)
     for _ in 0..<2_000 {

@@ -27,7 +27,26 @@ build() { # module, sources
 
 mkdir -p "$out/findings"
 objects=()
-for module in SatchelJSON SatchelStorage SatchelCatalogue SatchelStories Satchel; do
+# The C targets, each with a module map, which the package manager would write.
+for module in CScan CPattern CCurl CImages; do
+  printf 'module %s {\n  header "%s"\n  export *\n}\n' "$module" "$PWD/Sources/$module/include/$module.h" \
+    > "$out/$module.modulemap"
+  flags+=(-Xcc "-fmodule-map-file=$out/$module.modulemap")
+  for source in "Sources/$module"/*.c; do
+    object="$out/$module-$(basename "$source" .c).o"
+    clang -g -O1 -fsanitize=address -I "Sources/$module/include" -c -o "$object" "$source"
+    objects+=("$object")
+  done
+done
+
+# Those that only read JSON need no more than its modules.
+modules=(SatchelCore SatchelJSON)
+case " ${targets[*]} " in
+  *' FuzzCatalogue '* | *' FuzzStories '*)
+    modules+=(SatchelStorage SatchelRemote SatchelCatalogue SatchelStories SatchelPhotos SatchelRecords SatchelState Satchel)
+    ;;
+esac
+for module in "${modules[@]}"; do
   mapfile -t sources < <(find "Sources/$module" -name '*.swift' | sort)
   build "$module" "${sources[@]}"
   objects+=("$out/$module.o")

@@ -128,11 +128,65 @@ package struct SearchTokenizer {
 extension SearchTokenizer {
   /// Appends the tokens of a text to a text of tokens for FTS5, separated by spaces: words, and of runs the
   /// pairs of adjacent characters and the last character, by which a single one is found.
+  ///
+  /// Words of ASCII are folded in place, without an array of scalars for each. A byte of ASCII that is no letter or digit
+  /// ends every word, so that the text may be divided there.
   package static func appendTokens(of text: UnsafeRawBufferPointer, to tokens: inout [UInt8]) {
+    var index = 0
+    while index < text.count {
+      var ascii = index
+      while ascii < text.count, text[ascii] < 0x80 { ascii += 1 }
+      var end = ascii
+      // The last letters belong to a word with other characters.
+      if ascii < text.count { while end > index, folded(text[end - 1]) != 0 { end -= 1 } }
+      appendASCII(UnsafeRawBufferPointer(rebasing: text[index..<end]), to: &tokens)
+      index = ascii
+      while index < text.count, text[index] >= 0x80 || folded(text[index]) != 0 { index += 1 }
+      if end < index { appendWords(UnsafeRawBufferPointer(rebasing: text[end..<index]), to: &tokens) }
+    }
+  }
+
+  /// Appends the tokens of any text.
+  static func appendWords(_ text: UnsafeRawBufferPointer, to tokens: inout [UInt8]) {
     visit(text) { word in
       guard word.isRun else { return append(word.scalars, to: &tokens) }
       for index in word.scalars.indices { append(word.scalars[index...].prefix(2), to: &tokens) }
     }
+  }
+
+  /// Appends the tokens of a text in ASCII.
+  @_optimize(speed)
+  private static func appendASCII(_ text: UnsafeRawBufferPointer, to tokens: inout [UInt8]) {
+    guard !text.isEmpty else { return }
+    let start = tokens.count
+    tokens.append(contentsOf: text)
+    tokens.append(UInt8(ascii: " "))
+    let count = tokens.count
+    let end = tokens.withUnsafeMutableBufferPointer { tokens in
+      var (end, isInWord) = (start, false)
+      for index in start..<count {
+        let letter = folded(tokens[index])
+        if letter != 0 {
+          tokens[end] = letter
+          end &+= 1
+          isInWord = true
+        } else if isInWord {
+          tokens[end] = UInt8(ascii: " ")
+          end &+= 1
+          isInWord = false
+        }
+      }
+      return end
+    }
+    tokens.removeLast(count - end)
+  }
+
+  /// Returns a letter or digit of ASCII in lower case; 0 for another byte.
+  @inline(__always)
+  private static func folded(_ byte: UInt8) -> UInt8 {
+    let letter = byte | 0x20
+    if letter &- 0x61 < 26 { return letter }
+    return byte &- 0x30 < 10 ? byte : 0
   }
 
   /// Appends a token and a space.

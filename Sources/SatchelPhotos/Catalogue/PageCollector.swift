@@ -65,8 +65,14 @@ struct PageCollector {
 
   private mutating func trim() {
     let isDescending = query.isDescending
-    found.sort { isDescending ? PhotoKey.precedes($1.key, $0.key) : PhotoKey.precedes($0.key, $1.key) }
-    if found.count > capacity { found.removeSubrange(capacity...) }
+    // Indices are sorted, because moving photos counts the references of their strings.
+    let order = found.withUnsafeBufferPointer { found in
+      found.indices.sorted {
+        isDescending
+          ? PhotoKey.precedes(found[$1].key, found[$0].key) : PhotoKey.precedes(found[$0].key, found[$1].key)
+      }
+    }
+    found = order.prefix(capacity).map { found[$0] }
     if found.count == capacity { last = found.last?.key }
   }
 

@@ -7,6 +7,7 @@ enum DuplicateIDs {
   ///     record without one
   ///   - bytes: returns the string of a record
   /// - Returns: the records whose string occurs earlier, each with the first record that has it
+  @inline(__always)
   static func find(
     count: Int, hash: (Int) -> UInt32?, bytes: (Int) -> UnsafeRawBufferPointer
   ) -> [(record: Int, earlier: Int)] {

@@ -16,14 +16,15 @@ struct StoryAnalysis {
     graph = StoryGraph(&table)
     reach = graph.reach(table)
     reachesEnding = graph.reachesEnding(table)
-    nearestEnding = reach.ending(table)
+    nearestEnding = graph.ending(reach)
     self.table = table
     readingTime = ReadingTime(self.table, reach, to: nearestEnding)
   }
 
   /// Whether a menu or a macro may lead to any segment, so that none is certainly unreachable.
   var hasUncertainPaths: Bool {
-    table.hasOutsideLinks || reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
+    table.hasOutsideLinks
+      || table.isImported && reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
   }
 
   /// Returns the index of the segment with an id.
@@ -42,7 +43,7 @@ struct StoryAnalysis {
   /// - Returns: the path, and whether it ends at an ending
   func authenticPath() -> (path: [Int], isComplete: Bool) {
     let authentic = graph.reach(table) { table.segments[$0].flags.contains(.isAuthentic) }
-    let ending = authentic.ending(table)
+    let ending = graph.ending(authentic)
     guard let last = ending ?? authentic.order.last.map({ Int($0) }) else { return ([], false) }
     return (authentic.path(to: last), ending != nil)
   }
@@ -63,7 +64,9 @@ struct ReadingTime {
   init?(_ table: StoryTable, _ reach: StoryGraph.Reach, to ending: Int?) {
     guard let ending else { return nil }
     minWords = reach.path(to: ending).reduce(0) { $0 + Int(table.segments[$1].words) }
-    maxWords = reach.order.reduce(0) { $0 + Int(table.segments[Int($1)].words) }
+    maxWords = table.segments.indices.reduce(0) {
+      $0 + (reach.contains($1) ? Int(table.segments[$1].words) : 0)
+    }
   }
 
   var shortestMinutes: Double { Double(minWords) / Self.fast }

@@ -8,18 +8,43 @@ struct StoryGraph {
   /// The segments by id; of equal ids, the first one.
   let ids: StoryIDTable
   /// The segments whose id an earlier segment has, each with that segment.
-  private(set) var duplicates: [(segment: Int, earlier: Int)] = []
+  let duplicates: [(segment: Int, earlier: Int)]
 
+  /// The choices of each segment, and whether it is an ending: what traversals read, without the rest of the
+  /// segments' records, so that it fits into the processor's cache.
+  private let choices: ContiguousArray<Range<Int32>>
+  private let isEnding: ContiguousArray<Bool>
+
+  @_optimize(speed)
   init(_ table: inout StoryTable) {
     let text = table.text
-    var ids = StoryIDTable(capacity: table.segments.count)
-    for index in table.segments.indices where table.segments[index].flags.contains(.hasID) {
-      let segment = table.segments[index]
-      guard let earlier = ids.insert(index, text.bytes(segment.id), hash: segment.idHash) else { continue }
-      table.segments[index].flags.insert(.isDuplicate)
-      duplicates.append((index, earlier))
+    let count = table.segments.count
+    var ids = StoryIDTable(capacity: count)
+    var duplicates: [(segment: Int, earlier: Int)] = []
+    table.segments.withUnsafeMutableBufferPointer { segments in
+      for index in 0..<count where segments[index].flags.rawValue & StoryTable.Flags.hasID.rawValue != 0 {
+        let id = text.bytes(segments[index].id)
+        guard let earlier = ids.insert(index, id, hash: segments[index].idHash) else { continue }
+        segments[index].flags.insert(.isDuplicate)
+        duplicates.append((index, earlier))
+      }
     }
     self.ids = ids
+    self.duplicates = duplicates
+    choices = ContiguousArray(unsafeUninitializedCapacity: count) { choices, initialized in
+      for index in 0..<count {
+        let range = table.choiceRange(index)
+        let bounds = (
+          Int32(truncatingIfNeeded: range.lowerBound), Int32(truncatingIfNeeded: range.upperBound)
+        )
+        choices.initializeElement(at: index, to: Range(uncheckedBounds: bounds))
+      }
+      initialized = count
+    }
+    isEnding = ContiguousArray(unsafeUninitializedCapacity: count) { isEnding, initialized in
+      for index in 0..<count { isEnding.initializeElement(at: index, to: table.isEnding(index)) }
+      initialized = count
+    }
     var targets = ContiguousArray<Int32>(repeating: -1, count: table.choices.count)
     table.choices.withUnsafeBufferPointer { choices in
       targets.withUnsafeMutableBufferPointer { targets in
@@ -29,22 +54,41 @@ struct StoryGraph {
     self.targets = targets
   }
 
+  /// Returns the segments that the choices of a segment lead to, -1 for a choice that leads nowhere.
+  @inline(__always)
+  func targets(of segment: Int) -> ContiguousArray<Int32>.SubSequence {
+    targets[Int(choices[segment].lowerBound)..<Int(choices[segment].upperBound)]
+  }
+
   /// Returns the segments that can be reached from the first one, in breadth-first order.
   ///
   /// - Parameter isOpen: whether a segment may be entered
+  @inline(__always)
   func reach(_ table: StoryTable, isOpen: (Int) -> Bool = { _ in true }) -> Reach {
-    var reach = Reach(count: table.segments.count)
-    guard !table.segments.isEmpty, isOpen(0) else { return reach }
-    reach.enter(0, from: -1)
-    var next = 0
-    while next < reach.order.count {
-      let segment = Int(reach.order[next])
-      next += 1
-      for choice in table.choiceRange(segment) {
-        let target = Int(targets[choice])
-        if target >= 0, !reach.contains(target), isOpen(target) { reach.enter(target, from: segment) }
+    guard !choices.isEmpty, isOpen(0) else { return Reach(count: choices.count) }
+    var from = ContiguousArray<Int32>(repeating: -2, count: choices.count)
+    let order = ContiguousArray<Int32>(unsafeUninitializedCapacity: choices.count) { order, initialized in
+      from.withUnsafeMutableBufferPointer { from in
+        choices.withUnsafeBufferPointer { choices in
+          targets.withUnsafeBufferPointer { targets in
+            (from[0], order[0], initialized) = (-1, 0, 1)
+            var next = 0
+            while next < initialized {
+              let segment = order[next]
+              next &+= 1
+              for choice in Int(choices[Int(segment)].lowerBound)..<Int(choices[Int(segment)].upperBound) {
+                let target = targets[choice]
+                guard target >= 0, from[Int(target)] == -2, isOpen(Int(target)) else { continue }
+                from[Int(target)] = segment
+                order[initialized] = target
+                initialized &+= 1
+              }
+            }
+          }
+        }
       }
     }
+    var reach = Reach(order: order, from: from)
     if !table.includes.isEmpty { enterParts(&reach, table) }
     return reach
   }
@@ -77,16 +121,15 @@ struct StoryGraph {
       from = ContiguousArray(repeating: -2, count: count)
     }
 
+    init(order: ContiguousArray<Int32>, from: ContiguousArray<Int32>) {
+      (self.order, self.from) = (order, from)
+    }
+
     @inline(__always)
     func contains(_ segment: Int) -> Bool { from[segment] != -2 }
 
     /// The segments that a choice leads to, and the first one.
     var entered: ContiguousArray<Int32>.SubSequence { order.prefix(partsStart) }
-
-    /// Returns the nearest ending.
-    func ending(_ table: StoryTable) -> Int? {
-      entered.first { table.isEnding(Int($0)) }.map { Int($0) }
-    }
 
     /// Returns the segments on a shortest path from the start to a reached segment, both included.
     func path(to segment: Int) -> [Int] {
@@ -106,6 +149,16 @@ struct StoryGraph {
     }
   }
 
+  /// Returns the nearest ending of those that were entered.
+  func ending(_ reach: Reach) -> Int? {
+    reach.entered.first { isEnding[Int($0)] }.map { Int($0) }
+  }
+
+  /// Returns the number of endings that were entered.
+  func endings(_ reach: Reach) -> Int {
+    reach.entered.reduce(0) { $0 + (isEnding[Int($1)] ? 1 : 0) }
+  }
+
   /// Returns, for each segment, whether it can be reached when code leads to every segment that it names.
   func mayReach(_ table: StoryTable, _ reach: Reach) -> ContiguousArray<Bool> {
     var result = ContiguousArray(repeating: false, count: table.segments.count)
@@ -120,26 +173,65 @@ struct StoryGraph {
     reach.order.forEach(enter)
     for mention in table.mentions { enter(mention.to) }
     while let segment = open.popLast() {
-      for choice in table.choiceRange(Int(segment)) { enter(targets[choice]) }
+      for target in targets(of: Int(segment)) { enter(target) }
       parts[segment]?.forEach(enter)
     }
     return result
   }
 
-  /// Returns, for each segment, whether an ending can be reached from it, by searching backwards from all
-  /// endings. Code that names a segment may lead there.
+  /// Returns, for each segment, whether an ending can be reached from it. Code that names a segment may lead there.
   func reachesEnding(_ table: StoryTable) -> ContiguousArray<Bool> {
-    let count = table.segments.count
-    let sources = Sources(table, targets)
-    var result = ContiguousArray(repeating: false, count: count)
-    var open: ContiguousArray<Int32> = []
-    for segment in 0..<count
-    where table.isEnding(segment) || table.segments[segment].flags.contains(.jumps)
-      || (table.isImported && isRestart(segment, table))
-    {
-      result[segment] = true
-      open.append(Int32(truncatingIfNeeded: segment))
+    var result = isEnding
+    if table.isImported {
+      for segment in result.indices
+      where table.segments[segment].flags.contains(.jumps) || isRestart(segment) {
+        result[segment] = true
+      }
     }
+    if table.mentions.isEmpty, sweep(&result) { return result }
+    searchBackwards(&result, table)
+    return result
+  }
+
+  /// The number of sweeps after which searching backwards costs less.
+  private static let maxSweeps = 4
+
+  /// Marks the segments with a choice that leads to a marked one, from the last segment to the first, until nothing
+  /// changes. Most choices lead forward, so that a sweep or two mark all; the search below needs the reversed edges,
+  /// which take as long as ten sweeps.
+  ///
+  /// - Returns: whether nothing changed at last
+  @_optimize(speed)
+  private func sweep(_ result: inout ContiguousArray<Bool>) -> Bool {
+    result.withUnsafeMutableBufferPointer { result in
+      choices.withUnsafeBufferPointer { choices in
+        targets.withUnsafeBufferPointer { targets in
+          for _ in 0..<Self.maxSweeps {
+            var hasChanged = false
+            var isComplete = true
+            for segment in result.indices.reversed() where !result[segment] {
+              var reaches = false
+              for choice in Int(choices[segment].lowerBound)..<Int(choices[segment].upperBound) {
+                let target = targets[choice]
+                if target >= 0, result[Int(target)] { reaches = true }
+              }
+              result[segment] = reaches
+              hasChanged = hasChanged || reaches
+              isComplete = isComplete && reaches
+            }
+            if isComplete || !hasChanged { return true }
+          }
+          return false
+        }
+      }
+    }
+  }
+
+  /// Marks the segments from which a marked one can be reached, by searching backwards from these.
+  private func searchBackwards(_ result: inout ContiguousArray<Bool>, _ table: StoryTable) {
+    let sources = Sources(table, targets)
+    var open = ContiguousArray(
+      result.indices.lazy.filter { [result] in result[$0] }.map { Int32(truncatingIfNeeded: $0) })
     var mentioning: [Int32: [Int32]] = [:]
     for mention in table.mentions where mention.from >= 0 {
       mentioning[mention.to, default: []].append(mention.from)
@@ -155,13 +247,12 @@ struct StoryGraph {
         open.append(source)
       }
     }
-    return result
   }
 
   /// Whether all choices of a segment lead back to the first one, as "Play again" does in Twine's games, which
   /// cannot mark an ending.
-  private func isRestart(_ segment: Int, _ table: StoryTable) -> Bool {
-    segment > 0 && table.choiceRange(segment).allSatisfy { targets[$0] == 0 }
+  private func isRestart(_ segment: Int) -> Bool {
+    segment > 0 && targets(of: segment).allSatisfy { $0 == 0 }
   }
 
   /// The reversed edges: for each segment, the segments that lead to it, in one array.

@@ -85,22 +85,32 @@ struct StoryRules {
 
   // MARK: - Choices
 
+  @_optimize(speed)
   private mutating func checkChoices() {
-    for segment in table.segments.indices {
+    let (segments, choices, targets) = (table.segments, table.choices, analysis.graph.targets)
+    for segment in segments.indices {
       let range = table.choiceRange(segment)
-      let id = table.segments[segment].id
-      for index in range where table.choices[index].flags.contains(.hasTarget) {
-        let choice = table.choices[index]
-        if choice.flags.contains(.isIncluded) { continue }
-        let offset = table.text.origin(of: choice.target) - quote
-        if analysis.graph.targets[index] < 0 {
-          note(.brokenChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
-        } else if table.segments[segment].flags.contains(.hasID), table.text.haveSameBytes(choice.target, id)
-        {
-          note(.selfChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
-        }
+      for index in range where choices[index].flags.rawValue & StoryTable.ChoiceFlags.hasTarget.rawValue != 0
+      {
+        let target = Int(targets[index])
+        // A target is the first segment with the id: for a duplicate, the ids have to be compared.
+        if target >= 0, target != segment, !segments[segment].flags.contains(.isDuplicate) { continue }
+        checkTarget(of: index, in: segment)
       }
       if range.count > 1 { checkTexts(of: segment, range) }
+    }
+  }
+
+  private mutating func checkTarget(of index: Int, in segment: Int) {
+    let choice = table.choices[index]
+    if choice.flags.contains(.isIncluded) { return }
+    let offset = table.text.origin(of: choice.target) - quote
+    if analysis.graph.targets[index] < 0 {
+      note(.brokenChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
+    } else if table.segments[segment].flags.contains(.hasID),
+      table.text.haveSameBytes(choice.target, table.segments[segment].id)
+    {
+      note(.selfChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
     }
   }
 
@@ -122,13 +132,16 @@ struct StoryRules {
     // A few choices are compared with each other; many are looked up in a table, so that the cost stays
     // linear.
     if range.count <= 8 {
-      for index in range.dropFirst() where table.choices[index].flags.contains(.hasText) {
-        let earlier = (range.lowerBound..<index).first {
-          table.choices[$0].flags.contains(.hasText)
-            && text.haveSameBytes(table.choices[$0].text, table.choices[index].text)
+      let repeated = table.choices.withUnsafeBufferPointer { choices in
+        range.dropFirst().compactMap { index -> (Int, Int)? in
+          guard choices[index].flags.contains(.hasText), choices[index].text.count > 0 else { return nil }
+          let earlier = (range.lowerBound..<index).first {
+            choices[$0].flags.contains(.hasText) && text.haveSameBytes(choices[$0].text, choices[index].text)
+          }
+          return earlier.map { (index, $0) }
         }
-        if let earlier, table.choices[index].text.count > 0 { note(index, earlier) }
       }
+      for (index, earlier) in repeated { note(index, earlier) }
       return
     }
     var seen = StoryIDTable(capacity: range.count)

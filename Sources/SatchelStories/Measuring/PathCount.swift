@@ -47,8 +47,7 @@ struct PathCounter {
     var longest = ContiguousArray<Int32>(repeating: 0, count: table.segments.count)
     for segment in order.reversed() {
       var length: Int32 = 0
-      for choice in table.choiceRange(Int(segment)) {
-        let target = analysis.graph.targets[choice]
+      for target in analysis.graph.targets(of: Int(segment)) {
         if target >= 0 { length = max(length, longest[Int(target)]) }
       }
       longest[Int(segment)] = length + 1
@@ -62,9 +61,7 @@ struct PathCounter {
     var paths = ContiguousArray<UInt64>(repeating: 0, count: table.segments.count)
     for segment in order.reversed() {
       var total: UInt64 = table.isEnding(Int(segment)) ? 1 : 0
-      for choice in table.choiceRange(Int(segment)) {
-        let target = analysis.graph.targets[choice]
-        guard target >= 0 else { continue }
+      for target in analysis.graph.targets(of: Int(segment)) where target >= 0 {
         let (next, overflow) = total.addingReportingOverflow(paths[Int(target)])
         total = overflow ? .max : next
       }
@@ -75,33 +72,31 @@ struct PathCounter {
 
   /// Returns the topological order, by Kahn's algorithm, of the reachable segments from which an ending can
   /// be reached.
+  @_optimize(speed)
   private static func order(_ analysis: StoryAnalysis) -> ContiguousArray<Int32>? {
-    let table = analysis.table
-    let targets = analysis.graph.targets
+    let graph = analysis.graph
+    let count = analysis.table.segments.count
     func isOnPath(_ segment: Int) -> Bool {
       analysis.reachesEnding[segment] && analysis.reach.contains(segment)
     }
-    guard !table.segments.isEmpty, isOnPath(0) else { return [] }
-    var incoming = ContiguousArray<Int32>(repeating: 0, count: table.segments.count)
+    guard count > 0, isOnPath(0) else { return [] }
+    var incoming = ContiguousArray<Int32>(repeating: 0, count: count)
     var total = 0
     for segment in analysis.reach.entered where isOnPath(Int(segment)) {
       total += 1
-      for choice in table.choiceRange(Int(segment)) where targets[choice] >= 0 {
-        incoming[Int(targets[choice])] += 1
-      }
+      for target in graph.targets(of: Int(segment)) where target >= 0 { incoming[Int(target)] += 1 }
+      // Every segment on a path is reachable from the start, so an edge to the start closes a cycle.
+      if incoming[0] > 0 { return nil }
     }
-    // Every segment on a path is reachable from the start, so an edge to the start closes a cycle.
-    guard incoming[0] == 0 else { return nil }
     var order: ContiguousArray<Int32> = [0]
     order.reserveCapacity(total)
     var next = 0
     while next < order.count {
       let segment = Int(order[next])
       next += 1
-      for choice in table.choiceRange(segment) where targets[choice] >= 0 {
-        let target = Int(targets[choice])
-        incoming[target] -= 1
-        if incoming[target] == 0, isOnPath(target) { order.append(Int32(truncatingIfNeeded: target)) }
+      for target in graph.targets(of: segment) where target >= 0 {
+        incoming[Int(target)] -= 1
+        if incoming[Int(target)] == 0, isOnPath(Int(target)) { order.append(target) }
       }
     }
     return order.count == total ? order : nil

@@ -25,7 +25,7 @@ public struct StoryStatistics: Equatable, Sendable, JSONConvertible {
     let counter = PathCounter(analysis)
     segments = table.segments.count
     choices = table.choices.count - table.includedChoices
-    endings = analysis.reach.entered.reduce(0) { $0 + (table.isEnding(Int($1)) ? 1 : 0) }
+    endings = analysis.graph.endings(analysis.reach)
     words = table.segments.reduce(0) { $0 + Int($1.words) }
     shortestPath = analysis.nearestEnding.map { analysis.reach.path(to: $0).count }
     longestPath = counter.longest

@@ -55,6 +55,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
     }
   }
 
+  @inline(__always)
   var shape: Shape {
     switch self {
     case .estimatedReadingMinutes: .integer
@@ -80,7 +81,8 @@ struct StoryFields: OptionSet, Sendable {
 
   init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  init(_ field: StoryField) { rawValue = 1 << UInt32(field.rawValue) }
+  @inline(__always)
+  init(_ field: StoryField) { rawValue = 1 &<< UInt32(field.rawValue) }
 
   init(required fields: [StoryField]) {
     self = fields.reduce(into: []) { if !$1.isOptional { $0.insert(StoryFields($1)) } }

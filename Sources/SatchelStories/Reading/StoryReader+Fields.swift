@@ -15,17 +15,18 @@ extension StoryReader {
     }
   }
 
+  @inline(__always)
   mutating func store(_ value: Value, segment field: StoryField) {
     guard hasExpectedType(value, field) else { return }
     switch field {
     case .id:
       segment.id = resolvedSlice(value)
-      segment.idHash = hash(segment.id)
-      segment.flags.insert(.hasID)
+      segment.idHash = hash(of: segment.id)
+      segment.flags.rawValue |= StoryTable.Flags.hasID.rawValue
       checkID(value, field)
     case .text:
       segment.text = StorySlice(value.slice)
-      if value.isEscaped { segment.flags.insert(.isTextEscaped) }
+      if value.isEscaped { segment.flags.rawValue |= StoryTable.Flags.isTextEscaped.rawValue }
       segment.words = checkText(value, field)
     case .isAuthenticPath: if value.isTrue { segment.flags.insert(.isAuthentic) }
     case .isEnding: if value.isTrue { segment.flags.insert(.isMarkedEnding) }
@@ -33,35 +34,42 @@ extension StoryReader {
     }
   }
 
+  @inline(__always)
   mutating func store(_ value: Value, choice field: StoryField) {
     guard hasExpectedType(value, field) else { return }
     switch field {
     case .id:
       choice.id = resolvedSlice(value)
-      choice.idHash = hash(choice.id)
-      choice.flags.insert(.hasID)
+      choice.idHash = hash(of: choice.id)
+      choice.flags.rawValue |= StoryTable.ChoiceFlags.hasID.rawValue
       checkID(value, field)
     case .text:
       choice.text = resolvedSlice(value)
-      choice.flags.insert(.hasText)
+      choice.flags.rawValue |= StoryTable.ChoiceFlags.hasText.rawValue
       checkText(value, field)
     case .nextSegmentId:
       choice.target = resolvedSlice(value)
-      choice.targetHash = hash(choice.target)
-      choice.flags.insert(.hasTarget)
+      choice.targetHash = hash(of: choice.target)
+      choice.flags.rawValue |= StoryTable.ChoiceFlags.hasTarget.rawValue
     default: break
     }
   }
 
   /// Returns a slice with the bytes of a string, its escapes resolved.
+  @inline(__always)
   mutating func resolvedSlice(_ value: Value) -> StorySlice {
-    value.isEscaped
-      ? table.text.keep(JSONEscape.resolved(bytes(value.slice)), from: value.slice.start)
-      : StorySlice(value.slice)
+    value.isEscaped ? keep(value) : StorySlice(value.slice)
+  }
+
+  /// Stores the bytes of a string with escapes.
+  @inline(never)
+  private mutating func keep(_ value: Value) -> StorySlice {
+    table.text.keep(JSONEscape.resolved(bytes(value.slice)), from: value.slice.start)
   }
 
   /// Returns the hash of an id, computed while its bytes are read anyway.
-  private func hash(_ id: StorySlice) -> UInt32 { StoryIDTable.hash(table.text.bytes(id)) }
+  @inline(__always)
+  private func hash(of id: StorySlice) -> UInt32 { hash(table.text.bytes(id)) }
 
   /// Returns the offset of a value, including its quote.
   func offset(_ value: Value) -> UInt32 {
@@ -71,23 +79,36 @@ extension StoryReader {
   /// Whether a value has the type of its field; notes a fault when it does not.
   @inline(__always)
   private mutating func hasExpectedType(_ value: Value, _ field: StoryField) -> Bool {
-    let isRight =
-      switch field.shape {
-      case .text: value.kind == .string
-      case .integer: value.kind == .integer
-      case .flag: value.kind == .bool
-      case .list: false
-      }
-    if isRight || (value.kind == .null && field.isOptional) { return true }
-    note(.wrongType, at: offset(value), field)
-    return false
+    if case .string = value.kind, case .text = field.shape { return true }
+    return hasExpectedOtherType(value, field)
+  }
+
+  @inline(never)
+  private mutating func hasExpectedOtherType(_ value: Value, _ field: StoryField) -> Bool {
+    switch (value.kind, field.shape) {
+    case (.string, .text), (.integer, .integer), (.bool, .flag): return true
+    case (.null, _) where field.isOptional: return true
+    default:
+      note(.wrongType, at: offset(value), field)
+      return false
+    }
   }
 
   /// Notes the required fields that an object lacks.
+  @inline(__always)
   mutating func noteMissing(
-    _ required: StoryFields, _ present: StoryFields, of fields: [StoryField], at offset: UInt32
+    _ required: StoryFields, _ present: StoryFields, of fields: @autoclosure () -> [StoryField],
+    at offset: UInt32
   ) {
-    guard !present.isSuperset(of: required) else { return }
+    if required.rawValue & ~present.rawValue != 0 {
+      note(required, without: present, of: fields(), at: offset)
+    }
+  }
+
+  @inline(never)
+  private mutating func note(
+    _ required: StoryFields, without present: StoryFields, of fields: [StoryField], at offset: UInt32
+  ) {
     for field in fields where required.subtracting(present).contains(StoryFields(field)) {
       // A story without the key has no segments, which is a fault with its own code.
       if field != .segments { note(.missingField, at: offset, field) }

@@ -16,45 +16,49 @@ extension StoryReader {
     /// The last key, when it is a known field of its object.
     var field: StoryField?
     var known: StoryFields = []
-    var unknown: Set<[UInt8]> = []
+    var unknown: Set<[UInt8]>?
   }
 
   var unexpected: JSONError { JSONError("") }
 
   @inline(__always)
   func isNext(_ byte: Unicode.Scalar) -> Bool {
-    scanner.position < source.count && base[scanner.position] == UInt8(truncatingIfNeeded: byte.value)
+    scanner.position < size && base[scanner.position] == UInt8(truncatingIfNeeded: byte.value)
   }
 
   @inline(__always)
   mutating func skipSpace() {
-    while scanner.position < source.count {
+    while scanner.position < size {
       let byte = base[scanner.position]
-      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
-      scanner.position += 1
+      guard byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+      scanner.position &+= 1
     }
   }
 
   /// Moves to the value of the next member; false after the last one.
+  ///
+  /// - Parameter container: the innermost object, a constant, so that only its keys are compared
   @inline(__always)
-  mutating func nextKey(_ keys: inout Keys) throws(JSONError) -> Bool {
+  mutating func nextKey(_ keys: inout Keys, of container: Container) throws(JSONError) -> Bool {
     guard try next("}", isFirst: &keys.isFirst) else { return false }
-    keys.field = readCommonKey()
+    keys.field = readCommonKey(of: container)
     if keys.field == nil { try readKey(&keys) }
     if let field = keys.field {
-      guard !keys.known.contains(StoryFields(field)) else { throw unexpected }
-      keys.known.insert(StoryFields(field))
+      let known = StoryFields(field)
+      guard keys.known.rawValue & known.rawValue == 0 else { throw unexpected }
+      keys.known.rawValue |= known.rawValue
     }
-    skipSpace()
+    // Most writers put no space around a colon, or one after it.
+    if !isNext(":") { skipSpace() }
     guard isNext(":") else { throw unexpected }
-    scanner.position += 1
+    scanner.position &+= 1
     skipSpace()
     return true
   }
 
   /// Skips a known key of a segment or choice that is written without escapes, and returns its field.
   @inline(__always)
-  private mutating func readCommonKey() -> StoryField? {
+  private mutating func readCommonKey(of container: Container) -> StoryField? {
     switch container {
     case .choice:
       if isNext(literal: "\"id\"") { return .id }
@@ -71,15 +75,24 @@ extension StoryReader {
     return nil
   }
 
-  /// Skips a literal, if it is next. Its length is constant, so that the comparison is one or two words.
+  /// Skips a literal of 4 to 24 bytes, if it is next. It is compared as words, of which the last one overlaps; all
+  /// of it is constant.
   @inline(__always)
   private mutating func isNext(literal: StaticString) -> Bool {
     let count = literal.utf8CodeUnitCount
-    guard scanner.position + count <= source.count,
-      memcmp(base + scanner.position, literal.utf8Start, count) == 0
-    else { return false }
-    scanner.position += count
-    return true
+    guard scanner.position &+ count <= size else { return false }
+    let (text, word) = (UnsafeRawPointer(base + scanner.position), UnsafeRawPointer(literal.utf8Start))
+    func isEqual<Word: FixedWidthInteger & BitwiseCopyable>(_ type: Word.Type, at offset: Int) -> Bool {
+      text.loadUnaligned(fromByteOffset: offset, as: type)
+        == word.loadUnaligned(fromByteOffset: offset, as: type)
+    }
+    let isEqual =
+      count < 8
+      ? isEqual(UInt32.self, at: 0) && isEqual(UInt32.self, at: count &- 4)
+      : isEqual(UInt64.self, at: 0) && isEqual(UInt64.self, at: count &- 8)
+        && (count <= 16 || isEqual(UInt64.self, at: 8))
+    if isEqual { scanner.position &+= count }
+    return isEqual
   }
 
   /// Skips any key.
@@ -90,7 +103,9 @@ extension StoryReader {
     let slice = JSONSlice(start, scanner.position - 1)
     let key = isEscaped ? Array(JSONEscape.resolved(bytes(slice)).utf8) : Array(bytes(slice))
     keys.field = field(key)
-    if keys.field == nil, key.contains(0) || !keys.unknown.insert(key).inserted { throw unexpected }
+    guard keys.field == nil else { return }
+    if key.contains(0) || !(keys.unknown?.insert(key).inserted ?? true) { throw unexpected }
+    if keys.unknown == nil { keys.unknown = [key] }
   }
 
   /// Moves to the next element; false after the last one.
@@ -117,13 +132,18 @@ extension StoryReader {
 
   @inline(__always)
   mutating func value(level: Int) throws(JSONError) -> Value {
-    let start = scanner.position
-    guard start < source.count else { throw unexpected }
-    switch base[start] {
-    case UInt8(ascii: "\""):
+    if isNext("\"") {
+      let start = scanner.position &+ 1
       let isEscaped = try scanner.string()
-      return Value(
-        kind: .string, slice: JSONSlice(start + 1, scanner.position - 1), isEscaped: isEscaped)
+      return Value(kind: .string, slice: JSONSlice(start, scanner.position &- 1), isEscaped: isEscaped)
+    }
+    return try otherValue(level: level)
+  }
+
+  private mutating func otherValue(level: Int) throws(JSONError) -> Value {
+    let start = scanner.position
+    guard start < size else { throw unexpected }
+    switch base[start] {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       let kind = try scanner.number()
       return Value(kind: kind, slice: JSONSlice(start, scanner.position))

@@ -21,7 +21,10 @@ struct StoryReader {
   var table: StoryTable
   let source: UnsafeRawBufferPointer
   let base: UnsafePointer<UInt8>
+  /// The number of bytes of `source`, which a buffer computes from two pointers.
+  let size: Int
   var scanner: JSONScanner
+  let hash = StoryHash.process
   private(set) var container = Container.story
   /// The segment and the choice that are being read.
   var segment = StoryTable.Segment(start: 0, firstChoice: 0)
@@ -32,6 +35,7 @@ struct StoryReader {
     self.scanner = scanner
     self.source = source
     base = start.assumingMemoryBound(to: UInt8.self)
+    size = source.count
     table = StoryTable(text: StoryText(source))
     // An estimate, from the typical length of segments, that avoids growing the largest arrays.
     table.segments.reserveCapacity(source.count / 400)
@@ -81,7 +85,7 @@ struct StoryReader {
     table.start = scanner.position
     scanner.position += 1
     var keys = Keys()
-    while try nextKey(&keys) {
+    while try nextKey(&keys, of: .story) {
       if keys.field == .segments, isNext("[") {
         try segments()
       } else if keys.field == .tags, isNext("[") {
@@ -93,10 +97,11 @@ struct StoryReader {
     }
     noteMissing(.requiredOfStory, keys.known, of: StoryField.ofStory, at: UInt32(table.start))
     skipSpace()
-    guard scanner.position == source.count else { throw unexpected }
+    guard scanner.position == size else { throw unexpected }
     return true
   }
 
+  @_optimize(speed)
   private mutating func segments() throws(JSONError) {
     table.segmentsStart = scanner.position
     scanner.position += 1
@@ -116,11 +121,12 @@ struct StoryReader {
     container = .story
   }
 
+  @_optimize(speed)
   private mutating func segmentObject() throws(JSONError) {
     scanner.position += 1
     container = .segment
     var keys = Keys()
-    while try nextKey(&keys) {
+    while try nextKey(&keys, of: .segment) {
       if keys.field == .choices, isNext("[") {
         segment.flags.insert(.hasChoices)
         try choices()
@@ -133,6 +139,7 @@ struct StoryReader {
     container = .segments
   }
 
+  @_optimize(speed)
   private mutating func choices() throws(JSONError) {
     scanner.position += 1
     container = .choices
@@ -150,11 +157,12 @@ struct StoryReader {
     container = .segment
   }
 
+  @_optimize(speed)
   private mutating func choiceObject() throws(JSONError) {
     scanner.position += 1
     container = .choice
     var keys = Keys()
-    while try nextKey(&keys) {
+    while try nextKey(&keys, of: .choice) {
       let value = try value(level: 5)
       if let field = keys.field { store(value, choice: field) }
     }

@@ -1,9 +1,10 @@
+import CScan
 import SatchelJSON
 
 /// Counts words as word processors do: runs of characters between white space, and each ideograph and kana as
 /// a word.
 ///
-/// Processes eight bytes at a time where they are plain ASCII, and one character at a time elsewhere.
+/// Plain ASCII is counted by vectors, other characters one at a time.
 struct WordCount {
   private let bytes: UnsafeRawBufferPointer
   private let isEscaped: Bool
@@ -26,37 +27,13 @@ struct WordCount {
     self.isEscaped = isEscaped
   }
 
-  private static let ones: UInt64 = 0x0101_0101_0101_0101
-  private static let highBits: UInt64 = 0x8080_8080_8080_8080
-
   private mutating func count() -> Int {
-    while index < bytes.count {
-      skipPlain()
-      let end = min(index + 8, bytes.count)
-      while index < end { step() }
+    guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return 0 }
+    while true {
+      index &+= satchel_plain_words(base + index, bytes.count &- index, isEscaped, &isInWord, &words)
+      guard index < bytes.count else { return words }
+      step()
     }
-    return words
-  }
-
-  /// Skips eight bytes at a time, while they are plain ASCII.
-  private mutating func skipPlain() {
-    guard let base = bytes.baseAddress else { return }
-    let escape: UInt64 = isEscaped ? Self.highBits : 0
-    var (index, words, before) = (index, 0, isInWord ? 0 : 0x80 as UInt64)
-    while index + 8 <= bytes.count {
-      let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-      let backslash = word ^ (Self.ones &* 0x5C)
-      guard (word & Self.highBits) | ((backslash &- Self.ones) & ~backslash & escape) == 0 else { break }
-      // The high bit of every byte that is at most 0x20.
-      let space = ~(word &+ (Self.ones &* 0x5F)) & Self.highBits
-      let starts = ~space & (space << 8 | before) & Self.highBits
-      words &+= Int(truncatingIfNeeded: ((starts >> 7) &* Self.ones) >> 56)
-      before = space >> 56
-      index &+= 8
-    }
-    self.index = index
-    self.words += words
-    isInWord = before == 0
   }
 
   /// Skips one character.

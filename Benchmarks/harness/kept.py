@@ -1,0 +1,54 @@
+"""Updates a report with what was measured of some workloads, and keeps the rest of it. Pure.
+
+For a machine where the other workloads were never measured, or not with this version.
+"""
+
+import re
+
+from .goals import Row
+from .report import COLUMNS, cells, table
+
+
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def updated_goals(report: str, rows: list[Row]) -> str:
+    """The table of goals: a row that was measured again is replaced, a new one follows the one before it."""
+    lines = report.splitlines()
+    first = next(place for place, line in enumerate(lines) if cells_of(line) == COLUMNS)
+    last = next(place for place in range(first, len(lines)) if not lines[place].startswith("|"))
+    old = [cells_of(line) for line in lines[first + 2 : last]]
+    place = len(old)
+    for row in rows:
+        found = next((index for index, line in enumerate(old) if line[0] == row.workload), None)
+        if found is None:
+            old.insert(place, cells(row))
+        else:
+            old[found], place = cells(row), found
+        place += 1
+    return "\n".join([*lines[:first], table(COLUMNS, old), *lines[last:]]) + "\n"
+
+
+def updated_section(report: str, title: str, content: str) -> str:
+    head = f"## {title}\n"
+    start = report.find(head)
+    if start < 0:
+        return f"{report.rstrip()}\n\n{head}\n{content}\n"
+    end = report.find("\n## ", start)
+    rest = report[end:] if end >= 0 else "\n"
+    return f"{report[:start]}{head}\n{content}\n{rest}"
+
+
+def updated_turn(report: str, workload: str, turn: str) -> str:
+    return re.sub(rf"^- {workload}: measured .*$", f"- {workload}: {turn}", report, flags=re.MULTILINE)
+
+
+def updated(report: str, rows: list[Row], sections: dict[str, str], turns: dict[str, str]) -> str:
+    """`turns`: when each workload was measured, and where."""
+    report = updated_goals(report, rows)
+    for title, content in sections.items():
+        report = updated_section(report, title, content)
+    for workload, turn in turns.items():
+        report = updated_turn(report, workload, turn)
+    return report
