@@ -8,6 +8,8 @@ final class HostileFixture: Sendable {
   /// The sound store's bytes.
   let bytes: Data
   var stories: String { folder.path + "/stories" }
+  var remote: String { folder.path + "/remote" }
+  private var soundRemote: String { folder.path + "/remote.sound" }
 
   static let start: Int64 = 1_700_000_000_000
 
@@ -38,6 +40,13 @@ final class HostileFixture: Sendable {
       """)
     try raw.settle()
     bytes = try Data(contentsOf: URL(filePath: path))
+    try FileManager.default.copyItem(atPath: remote, toPath: soundRemote)
+  }
+
+  /// Copies the sound remote, so that no case meets what the cases before it have sent.
+  func restoreRemote() throws {
+    try FileManager.default.removeItem(atPath: remote)
+    try FileManager.default.copyItem(atPath: soundRemote, toPath: remote)
   }
 
   static func open(_ path: String) throws -> Store {

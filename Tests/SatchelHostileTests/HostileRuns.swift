@@ -75,6 +75,7 @@ enum HostileRuns {
         }
       }
       try fixture.bytes.write(to: URL(filePath: path))
+      try fixture.restoreRemote()
       say("\(place)\n\(name)\nmutating")
       guard try mutate(path) else { return }
       mutated += 1

@@ -175,7 +175,7 @@ final class StoreExercise {
       }
       attempt("import") { try photos.importShard(Shard.Index.all[4], photos.exportShard(Shard.Index.all[3])) }
       attempt("sync photos") {
-        let remote = try DirectoryStore(path: fixture.folder.path + "/remote")
+        let remote = try DirectoryStore(path: fixture.remote)
         return try photos.sync(with: remote, user: UserID("ada"))
       }
     }
@@ -185,7 +185,7 @@ final class StoreExercise {
       }
       attempt("delete") { try courses.delete("c5") }
       attempt("sync") {
-        let remote = try DirectoryStore(path: fixture.folder.path + "/remote")
+        let remote = try DirectoryStore(path: fixture.remote)
         return try store.sync(with: remote, user: UserID("ada"))
       }
     }
