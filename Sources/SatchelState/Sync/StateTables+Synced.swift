@@ -108,7 +108,10 @@ extension StateTables {
       } else {
         try RowOrder.check(next.kind, after: last.kind, of: "state_synced")
       }
-      ids.append("\(next.kind)/\(next.name)")
+      let id = "\(next.kind)/\(next.name)"
+      // The next call could not go on after it, and would begin again.
+      guard StateID(id) != nil else { throw SatchelError(.damaged, "state_synced: \(id): names no state") }
+      ids.append(id)
       last = next
     }
     return ids
