@@ -2,10 +2,14 @@ import Foundation
 import SatchelTesting
 import Testing
 
-/// SQLite orders blobs after all texts, and bytes that are not UTF-8 otherwise than what they are read as.
-@Suite("A store whose texts are blobs, or not UTF-8")
+/// SQLite orders blobs after all texts, and bytes that are not UTF-8 otherwise than what they are read as. Texts that are
+/// too long are no names of anything.
+@Suite("A store whose texts are blobs, not UTF-8, or too long")
 struct TextTests {
-  private static let values = ["CAST(%@ AS BLOB)", "CAST(x'FF' || %@ AS TEXT)", "%@ || char(0) || 'b'"]
+  private static let values = [
+    "CAST(%@ AS BLOB)", "CAST(x'FF' || %@ AS TEXT)", "%@ || char(0) || 'b'",
+    "%@ || printf('%.*c', 70000, 'a')",
+  ]
 
   @Test("causes no trap and no hang")
   func everyColumn() throws {
