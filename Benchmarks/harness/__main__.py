@@ -18,7 +18,7 @@ from .footprint import footprint
 from .generate import FULL, QUICK, generate
 from .goals import Row, call_rows, footprint_rows, growth_rows, persist_rows, restore_rows
 from .growth import growth
-from .kept import updated
+from .kept import reported_rows, updated
 from .machine import processor
 from .persist import persist, restore
 from .photo_data import GALLERIES, QUICK_GALLERIES
@@ -252,7 +252,8 @@ class Measured:
             sections["W8, everyone"] = search_table(self.figures["search"])
         text = updated(REPORT.read_text(encoding="utf-8"), self.rows, sections, turns)
         REPORT.write_text(text, encoding="utf-8")
-        print(f"\nupdated: {REPORT.name}")
+        CHART.write_text(chart(reported_rows(text)), encoding="utf-8")
+        print(f"\nupdated: {REPORT.name}, {CHART.name}")
 
     def report(self) -> None:
         report = DATA / REPORT.name if self.quick else REPORT

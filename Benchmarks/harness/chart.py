@@ -10,14 +10,15 @@ from html import escape
 
 from .goals import NOISE, Row
 
-WIDTH, MARGIN = 800, 24
-BAR_RIGHT = 545
-"""Where the longest bar ends; what is measured stands to the right of it."""
-BAR_HEIGHT, ROW_HEIGHT, TOP = 22, 98, 112
+WIDTH, MARGIN = 540, 20
+"""Narrow, so that a phone, which shows it at its own width, keeps the letters readable."""
+BAR_RIGHT = 310
+"""The end of the longest bar; the figure follows to the right of it."""
+BAR_HEIGHT, ROW_HEIGHT, TOP = 18, 108, 120
 INK, MUTED, SATCHEL, PEER, BETTER, WORSE = "#1f2933", "#52606d", "#0b57b0", "#aab4bf", "#0b6b45", "#b0440b"
 STYLE = f"""
   text {{ font-family: "DejaVu Sans", system-ui, sans-serif; font-size: 17px; fill: {INK}; }}
-  .title {{ font-size: 21px; font-weight: 600; }}
+  .title {{ font-size: 19px; font-weight: 600; }}
   .row {{ font-weight: 600; }}
   .small {{ font-size: 15px; fill: {MUTED}; }}
 """
@@ -34,7 +35,7 @@ class Shown:
 
 
 SHOWN = (
-    Shown(r"W1 persist ([\d,]+) × \d+, each synced", "Store {} sections from a backend, each safe on disk"),
+    Shown(r"W1 persist ([\d,]+) × \d+, each synced", "Store {} sections, each safe on disk"),
     Shown(r"W2 open, headers, a section: cache warm", "Open the store and show a section"),
     Shown(r"W3 import ([\d,]+) photos, durable", "Add {} photos to a catalogue"),
     Shown(r"W4 check a story of ([\d,]+) segments", "Find the dead ends in a story of {} parts"),
@@ -101,44 +102,44 @@ def draw_row(title: str, row: Row, top: float) -> list[str]:
     words, colour = verdict(row)
     parts = [
         label(MARGIN, top + 16, title, "row"),
-        label(WIDTH - MARGIN, top + 16, words, "row", "end", colour),
+        label(MARGIN, top + 38, words, "row", fill=colour),
     ]
     for line, (value, fill, text) in enumerate(
         [(row.satchel, SATCHEL, "Satchel"), (peer, PEER, name.replace("*", ""))]
     ):
-        y = top + 26 + line * (BAR_HEIGHT + 4)
+        y = top + 48 + line * (BAR_HEIGHT + 4)
         parts.append(bar(y, value * scale, fill))
         measured = f"{quantity(value, row.unit)} {text}"
-        parts.append(label(MARGIN + value * scale + 10, y + 16, measured, "small"))
+        parts.append(label(MARGIN + value * scale + 10, y + 14, measured, "small"))
     if row.limit is not None:
-        parts.append(limit_mark(MARGIN + row.limit * scale, top + 26))
+        parts.append(limit_mark(MARGIN + row.limit * scale, top + 48))
     return parts
 
 
 def legend(y: float) -> list[str]:
-    parts, x = [], MARGIN
-    for mark, name, width in (
-        (f'<rect width="18" height="18" rx="3" fill="{SATCHEL}"/>', "Satchel", 112),
-        (f'<rect width="18" height="18" rx="3" fill="{PEER}"/>', "the best of the others", 236),
-        (limit_mark(9, 9 - BAR_HEIGHT / 2), "the least that C code could take", 0),
+    parts = []
+    for mark, name, x, line in (
+        (f'<rect width="18" height="18" rx="3" fill="{SATCHEL}"/>', "Satchel", 0, 0),
+        (f'<rect width="18" height="18" rx="3" fill="{PEER}"/>', "the best of the others", 130, 0),
+        (limit_mark(9, 9 - BAR_HEIGHT / 2), "the least that C code could take", 0, 1),
     ):
-        parts.append(f'<g transform="translate({x} {y})">{mark}</g>')
-        parts.append(label(x + 27, y + 15, name))
-        x += width
+        left, top = MARGIN + x, y + line * 26
+        parts.append(f'<g transform="translate({left} {top})">{mark}</g>')
+        parts.append(label(left + 27, top + 15, name))
     return parts
 
 
 def chart(rows: list[Row]) -> str:
     """Shorter is better: each row has a scale of its own."""
-    parts = [label(MARGIN, 34, "How long it takes, and how much it sends: shorter is better", "title")]
-    parts += legend(54)
+    parts = [label(MARGIN, 32, "Time, and bytes sent: shorter is better", "title")]
+    parts += legend(50)
     top = TOP
     for title, row in shown(rows):
         parts += draw_row(title, row, top)
         top += ROW_HEIGHT
-    note = "Satchel through C, the others as Python calls them. Medians of one machine."
-    parts.append(label(MARGIN, top + 8, note, "small"))
-    height = top + 26
+    note = "Satchel from C, the others from Python. Medians of one machine."
+    parts.append(label(MARGIN, top + 4, note, "small"))
+    height = top + 20
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'

@@ -8,6 +8,9 @@ import re
 from .goals import Row
 from .report import COLUMNS, cells, table
 
+SCALES = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "kB": 1e3, "MB": 1e6}
+"""Seconds, and bytes."""
+
 
 def cells_of(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -52,3 +55,39 @@ def updated(report: str, rows: list[Row], sections: dict[str, str], turns: dict[
     for workload, turn in turns.items():
         report = updated_turn(report, workload, turn)
     return report
+
+
+def reported_rows(report: str) -> list[Row]:
+    """The rows of the table of goals, for the chart: the figures as they are written there."""
+    lines = [cells_of(line) for line in report.splitlines() if line.startswith("| ")]
+    rows = []
+    for workload, satchel, peer, *_, limit, _ in (line for line in lines if len(line) == len(COLUMNS)):
+        if (measured := quantity_of(satchel)) is None:
+            continue
+        value, unit = measured
+        named = re.fullmatch(r"(.+) \((.+)\)", peer)
+        best = in_unit(named[1], unit) if named else None
+        rows.append(
+            Row(
+                workload,
+                unit,
+                value,
+                peer=(named[2], best) if named and best is not None else None,
+                limit=in_unit(limit, unit),
+                is_traffic=workload.endswith(("bytes", "requests")),
+            )
+        )
+    return rows
+
+
+def quantity_of(cell: str) -> tuple[float, str] | None:
+    found = re.fullmatch(r"([\d.]+)(?: (\w+))?", cell)
+    return (float(found[1]), found[2] or "") if found else None
+
+
+def in_unit(cell: str, unit: str) -> float | None:
+    """A figure in the unit of its row."""
+    if (measured := quantity_of(cell)) is None:
+        return None
+    value, own = measured
+    return value if own == unit else value * SCALES[own] / SCALES[unit]
