@@ -18,9 +18,15 @@ struct Migrator {
 
   /// Throws when the schema differs from the one that the migrations create.
   ///
-  /// - Throws: `.damaged`
+  /// All of it is read in one transaction: between two statements another process may create the tables of a
+  /// subject, or migrate the store.
+  ///
+  /// - Throws: `.damaged`; `.newer` when a newer version has migrated the store since it was opened
   func checkSchema(_ connection: Connection) throws {
     guard let subjects else { return }
+    try connection.run("BEGIN")
+    defer { try? connection.run("COMMIT") }
+    try refuseNewer(try connection.number("PRAGMA user_version"), path: connection.path)
     try SchemaCheck(migrations: migrations, subjects: subjects).run(connection)
   }
 

@@ -70,7 +70,7 @@ class Actor:
         """Waits for the end of the turn."""
         answer = os.read(self._answers, 1)
         if not answer:
-            raise RuntimeError("an actor ended by itself (see above)")
+            sys.exit("an actor ended by itself (see above)")
         return answer == b"+"
 
 
