@@ -43,7 +43,7 @@ let package = Package(
     // Subjects.
     .target(
       name: "SatchelCatalogue",
-      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
+      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
     .target(
       name: "SatchelStories",
       dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),

@@ -158,3 +158,15 @@ size_t satchel_plain_words(const uint8_t *bytes, size_t count, bool escapes, boo
     *is_in_word = after_space == 0;
     return index;
 }
+
+size_t satchel_opening_brackets(const uint8_t *bytes, size_t count) {
+    size_t index = 0, found = 0;
+    while (index < count) {
+        uint32_t skipped;
+        block loaded = load_at(bytes, count, index, &skipped);
+        uint32_t brackets = (equal_to(loaded, '[') | equal_to(loaded, '{')) >> skipped;
+        found += (size_t)__builtin_popcount(brackets);
+        index += WIDTH - skipped;
+    }
+    return found;
+}

@@ -84,21 +84,29 @@ private struct SectionNormalizer {
     tags = Self.findTags(tape, root: root)
   }
 
+  @_optimize(speed)
   private static func findTags(_ tape: JSONTape, root: Int) -> [(object: Int, value: Int)] {
     var tags: [(object: Int, value: Int)] = []
-    var open: [Int] = []
-    var index = root
-    let end = Int(tape[root].next)
-    while index < end {
-      while let last = open.last, index >= Int(tape[last].next) { open.removeLast() }
-      let token = tape[index]
-      if token.isKey, let object = open.last, tape.keyEquals(index + 1, StorageTag.key) {
-        tags.append((object, index + 1))
-        index = Int(tape[index + 1].next)
-        continue
+    var open: [(object: Int, end: Int)] = []
+    tape.tokens.withUnsafeBufferPointer { tokens in
+      var index = root
+      let end = Int(tokens[root].next)
+      while index < end {
+        while let last = open.last, index >= last.end { open.removeLast() }
+        let token = tokens[index]
+        if token.isKey {
+          // Most keys have another length.
+          let isCandidate = token.isEscaped || token.end &- token.start == StorageTag.key.utf8CodeUnitCount
+          if isCandidate, let last = open.last, tape.keyEquals(index + 1, StorageTag.key) {
+            tags.append((last.object, index + 1))
+            index = Int(tokens[index + 1].next)
+            continue
+          }
+        } else if token.kind == .object || token.kind == .array {
+          open.append((index, Int(token.next)))
+        }
+        index += 1
       }
-      if !token.isKey, token.kind == .object || token.kind == .array { open.append(index) }
-      index += 1
     }
     // The tape has the tags in the order of their keys; the walk needs them in the order of their objects.
     return tags.sorted { $0.object < $1.object }

@@ -1,3 +1,4 @@
+import CScan
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
@@ -377,17 +378,8 @@ extension Renderer {
   /// Returns the number of opening brackets, including those in strings: an upper bound of the depth, many
   /// times faster to compute than the depth.
   private static func openingBrackets(_ bytes: UnsafeRawBufferPointer) -> Int {
-    var total = 0
-    var start = 0
-    while start < bytes.count {
-      let end = min(start + 255, bytes.count)
-      var partial: UInt8 = 0
-      // "[" and "{" differ in this bit only.
-      for index in start..<end { partial &+= (bytes[index] | 0x20) == UInt8(ascii: "{") ? 1 : 0 }
-      total += Int(partial)
-      start = end
-    }
-    return total
+    guard let start = bytes.baseAddress else { return 0 }
+    return satchel_opening_brackets(start.assumingMemoryBound(to: UInt8.self), bytes.count)
   }
 
   private static func openingBrackets(_ bytes: [UInt8]) -> Int {

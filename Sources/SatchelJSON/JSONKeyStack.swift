@@ -13,18 +13,18 @@
 struct JSONKeyStack {
   private static let linearSearchLimit = 12
   private let base: UnsafePointer<UInt8>
+  /// Places for keys. Those from `count` on are free: a place is never removed.
   private var slices: ContiguousArray<JSONSlice> = []
+  private(set) var count = 0
 
   init(_ base: UnsafePointer<UInt8>) {
     self.base = base
     slices.reserveCapacity(64)
   }
 
-  var count: Int { slices.count }
+  func last(before index: Int) -> JSONSlice? { index > 0 && index <= count ? slices[index - 1] : nil }
 
-  func last(before index: Int) -> JSONSlice? { index > 0 && index <= slices.count ? slices[index - 1] : nil }
-
-  mutating func truncate(to count: Int) { slices.removeSubrange(count...) }
+  mutating func truncate(to count: Int) { self.count = count }
 
   /// Adds a key to the object whose keys begin at `first`.
   ///
@@ -32,10 +32,11 @@ struct JSONKeyStack {
   @inline(__always)
   mutating func append(_ slice: JSONSlice, frame first: Int) -> Bool {
     var isDuplicate = false
-    if slices.count - first <= Self.linearSearchLimit {
-      for index in first..<slices.count where isEqual(slices[index], slice) { isDuplicate = true }
+    if count - first <= Self.linearSearchLimit {
+      for index in first..<count where isEqual(slices[index], slice) { isDuplicate = true }
     }
-    slices.append(slice)
+    if count < slices.count { slices[count] = slice } else { slices.append(slice) }
+    count += 1
     return isDuplicate
   }
 
@@ -44,10 +45,10 @@ struct JSONKeyStack {
   func duplicate(from first: Int, hasEscapedKey: Bool) -> JSONSlice? {
     if hasEscapedKey {
       var seen: Set<JSONKey> = []
-      return slices[first...].first { !seen.insert(JSONKey(text: text($0))).inserted }
+      return slices[first..<count].first { !seen.insert(JSONKey(text: text($0))).inserted }
     }
-    guard slices.count - first > Self.linearSearchLimit else { return nil }
-    let sorted = slices[first...].sorted { isOrdered($0, $1) }
+    guard count - first > Self.linearSearchLimit else { return nil }
+    let sorted = slices[first..<count].sorted { isOrdered($0, $1) }
     var earliest: JSONSlice?
     for (one, other) in zip(sorted, sorted.dropFirst()) where isEqual(one, other) {
       if other.start < earliest?.start ?? Int.max { earliest = other }
@@ -63,7 +64,8 @@ struct JSONKeyStack {
   func containsNUL(_ slice: JSONSlice) -> Bool { text(slice).utf8.contains(0) }
 
   private func isEqual(_ one: JSONSlice, _ other: JSONSlice) -> Bool {
-    one.count == other.count && memcmp(base + one.start, base + other.start, one.count) == 0
+    one.count == other.count && base[one.start] == base[other.start]
+      && memcmp(base + one.start, base + other.start, one.count) == 0
   }
 
   private func isOrdered(_ one: JSONSlice, _ other: JSONSlice) -> Bool {

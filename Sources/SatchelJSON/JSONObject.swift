@@ -152,6 +152,12 @@ struct JSONKey: Hashable {
 extension String {
   /// Whether both are the same sequence of UTF-8 bytes.
   package func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    guard utf8.count == other.utf8.count else { return false }
+    let isSame = utf8.withContiguousStorageIfAvailable { one in
+      other.utf8.withContiguousStorageIfAvailable { other in
+        UnsafeRawBufferPointer(one).hasSameBytes(as: UnsafeRawBufferPointer(other))
+      }
+    }
+    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 }

@@ -4,6 +4,7 @@ extension JSONScanner {
   ///
   /// - Parameter key: the key of the member that the error is about, when it is not the innermost object's
   ///   last one
+  @inline(never)
   func failure(_ reason: String, at offset: Int? = nil, key: JSONSlice? = nil) -> JSONError {
     let bytes = UnsafeRawBufferPointer(start: base, count: count)
     return JSONError(
@@ -12,6 +13,7 @@ extension JSONScanner {
 
   private func pointer(key: JSONSlice?) -> String {
     var result = ""
+    let frames = outerFrames.isEmpty ? [] : Array(outerFrames.dropFirst()) + [frame]
     for (index, frame) in frames.enumerated() where frame.members > 0 {
       if frame.kind == .array {
         result += "/\(frame.members - 1)"

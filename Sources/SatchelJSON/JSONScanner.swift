@@ -13,7 +13,10 @@ package struct JSONScanner {
   package var position = 0
   /// The number of containers around the scanned value, which count towards the depth.
   private var level = 0
-  var frames: ContiguousArray<Frame> = []
+  /// The innermost open container; a value of no container before the first one.
+  private(set) var frame = Frame(kind: .null, firstKey: 0)
+  /// What `frame` was when each open container began, outermost first.
+  private(set) var outerFrames: ContiguousArray<Frame> = []
   var keys: JSONKeyStack
 
   /// An open container, and the scanner's state in it.
@@ -30,7 +33,7 @@ package struct JSONScanner {
     self.base = base
     self.count = count
     keys = JSONKeyStack(base)
-    frames.reserveCapacity(16)
+    outerFrames.reserveCapacity(16)
   }
 
   /// Scans a text: one value, optionally surrounded by white space.
@@ -65,7 +68,7 @@ package struct JSONScanner {
     self.level = level
     var sink = JSONNullSink()
     try value(&sink)
-    while !frames.isEmpty { try nextMember(&sink) }
+    while !outerFrames.isEmpty { try nextMember(&sink) }
   }
 
   private mutating func document(_ sink: inout some JSONSink) throws(JSONError) {
@@ -74,12 +77,13 @@ package struct JSONScanner {
     }
     skipSpace()
     try value(&sink)
-    while !frames.isEmpty { try nextMember(&sink) }
+    while !outerFrames.isEmpty { try nextMember(&sink) }
     skipSpace()
     if position < count { throw failure("unexpected text after the value") }
   }
 
   /// Scans the start of a value: a scalar is scanned completely, a container is opened.
+  @_optimize(speed)
   private mutating func value(_ sink: inout some JSONSink) throws(JSONError) {
     guard position < count else { throw failure("the text ends where a value is expected") }
     let start = position
@@ -100,32 +104,33 @@ package struct JSONScanner {
   }
 
   private mutating func open(_ kind: JSONKind, _ sink: inout some JSONSink) throws(JSONError) {
-    guard frames.count + level < Self.maximumDepth else {
+    guard outerFrames.count + level < Self.maximumDepth else {
       throw failure("more than \(Self.maximumDepth) levels")
     }
     sink.begin(kind, at: position)
     position += 1
-    frames.append(Frame(kind: kind, firstKey: keys.count))
+    outerFrames.append(frame)
+    frame = Frame(kind: kind, firstKey: keys.count)
   }
 
   /// Scans the next member of the innermost container, or its end.
+  @_optimize(speed)
   private mutating func nextMember(_ sink: inout some JSONSink) throws(JSONError) {
-    let top = frames.count - 1
-    let kind = frames[top].kind
-    let closing = kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")
+    let isObject = frame.kind == .object
+    let closing = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
     skipSpace()
     guard position < count else {
-      throw failure("the text ends inside \(kind == .object ? "an object" : "an array")")
+      throw failure("the text ends inside \(isObject ? "an object" : "an array")")
     }
     if base[position] == closing {
-      if kind == .object { try checkKeys(of: frames[top]) }
-      keys.truncate(to: frames[top].firstKey)
-      frames.removeLast()
+      if isObject { try checkKeys() }
       position += 1
-      sink.end(kind, at: position)
+      sink.end(frame.kind, at: position)
+      keys.truncate(to: frame.firstKey)
+      frame = outerFrames.removeLast()
       return
     }
-    if frames[top].members > 0 {
+    if frame.members > 0 {
       guard base[position] == UInt8(ascii: ",") else {
         throw failure(
           "unexpected \(printable(base[position])) where a comma or \(printable(closing)) is expected")
@@ -134,12 +139,13 @@ package struct JSONScanner {
       skipSpace()
       if position < count, base[position] == closing { throw failure("a trailing comma") }
     }
-    frames[top].members += 1
-    if kind == .object { try key(&sink, frame: top) }
+    frame.members += 1
+    if isObject { try key(&sink) }
     try value(&sink)
   }
 
-  private mutating func key(_ sink: inout some JSONSink, frame top: Int) throws(JSONError) {
+  @inline(__always)
+  private mutating func key(_ sink: inout some JSONSink) throws(JSONError) {
     guard position < count, base[position] == UInt8(ascii: "\"") else {
       throw failure("a key is expected")
     }
@@ -147,10 +153,10 @@ package struct JSONScanner {
     let isEscaped = try string()
     let slice = JSONSlice(start + 1, position - 1)
     if isEscaped {
-      frames[top].hasEscapedKey = true
+      frame.hasEscapedKey = true
       if keys.containsNUL(slice) { throw failure("NUL in a key", at: start) }
     }
-    if keys.append(slice, frame: frames[top].firstKey) { throw duplicate(slice, at: start) }
+    if keys.append(slice, frame: frame.firstKey) { throw duplicate(slice, at: start) }
     sink.key(slice, isEscaped: isEscaped)
     skipSpace()
     guard position < count, base[position] == UInt8(ascii: ":") else {
@@ -161,7 +167,7 @@ package struct JSONScanner {
   }
 
   /// Checks for duplicates that `append` could not detect: among many keys, or with escapes.
-  private func checkKeys(of frame: Frame) throws(JSONError) {
+  private func checkKeys() throws(JSONError) {
     guard let slice = keys.duplicate(from: frame.firstKey, hasEscapedKey: frame.hasEscapedKey) else { return }
     throw duplicate(slice, at: slice.start - 1)
   }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// An index of the values of one JSON text: one token of 16 bytes for each value and key, in text order.
 ///
 /// A tape does not own the text, and is valid only as long as the bytes.
@@ -34,31 +42,35 @@ package struct JSONTape {
   /// The index of the root value.
   package var root: Int { 0 }
 
-  package subscript(index: Int) -> Token { tokens[index] }
+  package subscript(index: Int) -> Token {
+    @inline(__always) get { tokens[index] }
+  }
 
   /// Returns the indices of an array's elements, or of an object's values (each value's key precedes it by
   /// one).
   package func children(of index: Int) -> Children { Children(tape: self, parent: index) }
 
   /// Returns the index of the value of a member of the object at `index`; nil when it is absent.
+  @_optimize(speed)
   package func member(_ name: StaticString, of index: Int) -> Int? {
-    guard tokens[index].kind == .object else { return nil }
-    for child in children(of: index) where keyEquals(child, name) { return child }
+    let object = tokens[index]
+    guard object.kind == .object, !object.isKey else { return nil }
+    var child = index + 2
+    while child < Int(object.next) {
+      if keyEquals(child, name) { return child }
+      child = Int(tokens[child].next) + 1
+    }
     return nil
   }
 
   /// Whether the key of the object's value at `child` is `name`.
+  @_optimize(speed)
   package func keyEquals(_ child: Int, _ name: StaticString) -> Bool {
     let key = tokens[child - 1]
     if key.isEscaped { return text(child - 1).hasSameBytes(as: "\(name)") }
     let length = Int(key.end - key.start)
     guard length == name.utf8CodeUnitCount, let base = bytes.baseAddress else { return false }
-    let start = base + Int(key.start)
-    for offset in 0..<length
-    where start.load(fromByteOffset: offset, as: UInt8.self) != name.utf8Start[offset] {
-      return false
-    }
-    return true
+    return memcmp(base + Int(key.start), name.utf8Start, length) == 0
   }
 
   /// Returns the decoded text of a string or key, or the raw text of another scalar.
@@ -154,6 +166,7 @@ extension JSONTape: JSONSink {
     append(kind, slice, isKey: false, isEscaped: isEscaped)
   }
 
+  @inline(__always)
   private mutating func append(_ kind: JSONKind, _ slice: JSONSlice, isKey: Bool, isEscaped: Bool) {
     tokens.append(
       Token(

@@ -73,6 +73,13 @@ done
 succeeds "compile stalling_preload" gcc -shared -fPIC -std=c99 -D_POSIX_C_SOURCE=200809L "${strict[@]}" \
   Tests/C/stalling_preload.c -o "$folder/stalling_preload.so" -lsqlite3 -lpthread
 
+for variant in vectors words; do
+  flags=(-fsanitize=address,undefined -ISources/CScan/include)
+  [[ $variant == vectors ]] || flags+=(-DSATCHEL_WITHOUT_SSE2)
+  succeeds "compile scan, $variant" gcc -std=c99 "${strict[@]}" "${flags[@]}" "${include[@]}" Tests/C/scan.c \
+    Sources/CScan/scan.c -o "$folder/scan-$variant" "${link[@]}"
+  counted "scan, $variant" env ASAN_OPTIONS=detect_leaks=0 "$folder/scan-$variant"
+done
 counted exports python3 Tests/C/exports.py "$release/libsatchel.so" "$stripped"
 counted vectors "$folder/vectors" Tests/Fixtures
 counted json_values "$folder/json_values"

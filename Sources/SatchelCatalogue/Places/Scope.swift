@@ -12,8 +12,12 @@ public enum Scope: Int, CaseIterable, Sendable, Comparable {
   /// Creates the scope with a name, ignoring case; nil when there is no such scope.
   public init?(name: String) {
     // The names are ASCII, so folding ASCII letters suffices.
-    let lower = name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-    guard let scope = Scope.allCases.first(where: { $0.name.utf8.elementsEqual(lower) }) else { return nil }
+    func fold(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+    let scopes = Scope.allCases
+    guard
+      let scope = scopes.first(where: { $0.name.hasSameBytes(as: name) })
+        ?? scopes.first(where: { $0.name.utf8.elementsEqual(name.utf8.lazy.map(fold)) })
+    else { return nil }
     self = scope
   }
 
