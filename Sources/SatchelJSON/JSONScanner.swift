@@ -13,9 +13,9 @@ package struct JSONScanner {
   package var position = 0
   /// The number of containers around the scanned value, which count towards the depth.
   private var level = 0
-  /// The innermost open container; a value of no container before the first one.
+  /// The innermost open container. Outside of all containers its members are of no use.
   private(set) var frame = Frame(kind: .null, firstKey: 0)
-  /// What `frame` was when each open container began, outermost first.
+  /// The value of `frame` when each open container began, outermost first.
   private(set) var outerFrames: ContiguousArray<Frame> = []
   var keys: JSONKeyStack
 
