@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ORDER = Path(__file__).parent.parent / "Sources" / "Link" / "start.order"
-HEAD = "# The functions that an app's start runs. Made by `make order`; names that are gone do no harm.\n"
+HEAD = "# The functions that an app's start runs. Made by `make order`; names that are gone are ignored.\n"
 PLACE = {"country_code": "PT", "admin_area": "Porto", "locality": "Porto"}
 SECTION = {
     "section": "food",
@@ -25,7 +25,7 @@ PHOTO = ("0" * 32, "a.jpg", 1, 1, 1, 1, 1, "")
 
 
 def start(directory: Path) -> None:
-    """What an app reads before its first screen is there; the first time it has written that before."""
+    """Reads what an app reads before its first screen; the first time it writes it before."""
     import satchel
 
     with satchel.open(directory / "app.satchel") as store:

@@ -17,6 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SEARCHED = (
     *("Sources", "Include", "Bindings/Python/satchel", "Bindings/Packaging"),
     *("Documentation", "README.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *("Bindings/Python/tests", "Bindings/Python/generate_aio.py"),
+    *("Examples/C", "Examples/Python", "Examples/Swift"),
+    *("Tests/C", "Tests/crash", "Tests/documentation", "Tests/fuzz", "Tests/install", "Tests/tool"),
+    *("Benchmarks/harness", "Benchmarks/peers", "Benchmarks/probes", "Benchmarks/PROFILES.md"),
 )
 # The glossary names the phrases to avoid. SYNC.md of each of these folders is a document of another project.
 EXCLUDED = ("Documentation/glossary.md",)

@@ -59,7 +59,7 @@ TABLES = {
     "W8": lambda figures: search_table(figures["search"]),
     "sync": lambda figures: sync_table(figures["sync"]),
 }
-"""What is printed of a workload that is measured alone."""
+"""Returns the text about a workload that is measured alone."""
 
 
 def arguments() -> argparse.Namespace:
@@ -93,7 +93,7 @@ def arguments() -> argparse.Namespace:
 
 @dataclass
 class Part:
-    """What was measured of one workload, and the rows that it makes."""
+    """The figures of one workload, and the rows that they make."""
 
     rounds: int
     """The same for all workloads that stand beside each other in a report."""
@@ -105,7 +105,7 @@ class Part:
 
 
 class Measured:
-    """What was measured, workload by workload."""
+    """The figures, workload by workload."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.quick: bool = options.quick

@@ -1,4 +1,4 @@
-"""What every reader has to answer: the headers of one location, and one of its sections."""
+"""The answers of every reader: the headers of one location, and one of its sections."""
 
 import json
 from dataclasses import dataclass

@@ -67,7 +67,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def verdict(row: Row) -> tuple[str, str]:
-    """What the two bars say, and its colour."""
+    """The verdict on two bars, and its colour."""
     ratio = row.satchel / row.peer[1]
     if 1 / NOISE <= ratio <= NOISE:
         return "about the same", MUTED

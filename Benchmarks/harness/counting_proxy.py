@@ -43,7 +43,7 @@ class CountingProxy:
         self.thread.join()
 
     def take(self) -> Traffic:
-        """What was counted since the last call."""
+        """Returns the counts since the last call."""
         counted, self.traffic = self.traffic, Traffic()
         return counted
 

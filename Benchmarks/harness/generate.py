@@ -25,7 +25,7 @@ CATEGORIES = ("cuisine", "landmark", "history", "festival", "craft", "nature", "
 TTL_HOURS = 168
 GROWTH = 10
 VERSION = 1
-"""Counts up when the generator changes, so that older data is made anew."""
+"""Counts up when the generator changes, so that older data is replaced."""
 
 
 @dataclass(frozen=True)

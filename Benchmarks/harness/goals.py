@@ -7,7 +7,7 @@ from .persist import DURABLE_PEERS, READ_PEERS, RELAXED_PEERS
 from .runner import Figures
 
 NOISE = 1.15
-"""What two medians of the same thing may differ by on a shared machine."""
+"""The difference that two medians of the same thing may have on a shared machine."""
 FLAT = 1.25
 """A look-up in ten times as much may cost so much more: noise, and one more level of a tree."""
 NAMES = {
@@ -74,9 +74,9 @@ class Row:
     satchel: float | None
     goal: str = "–"
     bound: float | None = None
-    """What the figure may be at most, in the row's unit; None for a row without a goal."""
+    """The maximum of the figure, in the row's unit; None for a row without a goal."""
     limit_bound: float | None = None
-    """What it may be at most as well, from the limit."""
+    """A second maximum, from the limit."""
     peer: tuple[str, float] | None = None
     """The peer that the goal names, which is the best of its class unless the workload says otherwise."""
     limit: float | None = None

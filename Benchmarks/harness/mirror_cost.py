@@ -1,4 +1,4 @@
-"""What a mirror costs: `put` beside a mirror of 5,000 records and `put` without, in turns in one run.
+"""The costs of a mirror: `put` with a mirror of 5,000 records and `put` without, in turns in one run.
 
 `python -m harness.mirror_cost [SECONDS]`, with SATCHEL_LIBRARY and PYTHONPATH set, prints the ratio of the
 times of which 95 of 100 are shorter, which is what counts. It is no part of `make bench`.

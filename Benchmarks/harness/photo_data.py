@@ -31,7 +31,7 @@ PAGE = 100
 PIXELS = ("4032,3024", "3024,4032", "1920,1080", "6000,4000", "828,1792")
 ENDINGS = ("JPG", "HEIC", "MOV", "PNG")
 VERSION = 1
-"""Counts up when the generator changes, so that older data is made anew."""
+"""Counts up when the generator changes, so that older data is replaced."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Expected:
-    """What everyone has to answer."""
+    """The answers of everyone."""
 
     photos: int
     checksums: list[str]

@@ -1,4 +1,4 @@
-"""What RESULTS.md says of W3 and of synchronization."""
+"""The parts of RESULTS.md on W3 and on synchronization."""
 
 from .goals import NAMES
 from .photo_data import CHANGED_WIDTH, PAGE, SAMPLED, Gallery
@@ -17,16 +17,15 @@ COLUMNS = {
     "peak of the import": ("resident_mb", "MB"),
 }
 READING = """\
-- W3 takes in {photos} photos from sixteen sorted CSV files ({megabytes:.0f} MB) and syncs them to disk,
+- W3 imports {photos} photos from sixteen sorted CSV files ({megabytes:.0f} MB) and syncs them to disk,
   from opening the store to the end of closing it. In the store opened again: all files are written and
   hashed (Satchel's are synced, too); the sixteen files are looked at again, when nothing in them has
   changed, and when one photo's width has: its shard is taken in and written. A photo is the median of
   {sampled} by MD5; a page are the first {page} photos of 30 days. In the row of W3's import stand
-  peers that are keyed and durable; Polars' files and DuckDB without a key are beside them in the table.
+  peers that are keyed and durable; Polars' files and DuckDB without a key are in the table as well.
   sqlite3's shell is a process for each call; to all in Python, what changed is found by hashlib. The limit
-  keeps blocks of lines as they came, on two threads, in a rollback journal; with WAL as Satchel has it, it
-  is the second line in the table. Beside the
-  growth of photos stands how that second one's time grows.
+  keeps blocks of lines as they came, on two threads, in a rollback journal; with WAL, as Satchel, it is the
+  second line in the table. The rows of growth show the growth of that second one's time as well.
 - Synchronization is a first device to a store, and from there to a second one: {photos} photos up and down,
   nothing changed, one photo changed. Bytes and requests are those of a proxy before the store, which all go
   through; heads are in it, TLS is not. Every step is a fresh process; rclone's time is its process, the
@@ -66,7 +65,7 @@ def sync_table(figures: Figures) -> str:
                 continue
             up, down = (figures.median(job, key) / 1e3 for key in ("up", "down"))
             cells = [figure(figures.median(job, "requests"), ""), figure(up, "kB"), figure(down, "kB")]
-            # The step stands in the first line of its own only.
+            # Only the first line of a step names it.
             shown = "" if any(line[0] == step for line in lines) else step
             lines.append([shown, NAMES[name], *cells, figure(figures.median(job, "seconds"), "s")])
     return table(["", "", "requests", "up", "down", "time"], lines)

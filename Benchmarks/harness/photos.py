@@ -26,7 +26,7 @@ UNKEYED_PEERS = ["polars-ipc", "duckdb-bulk"]
 PHOTO_PEERS = [*KEYED_PEERS, *UNKEYED_PEERS]
 LIMITS = {"limit-blocks": "TRUNCATE", "limit-blocks-wal": "WAL"}
 GROWTH_LIMIT = "limit-blocks-wal"
-"""What grows beside Satchel: it shows how much of the growth is the machine's."""
+"""The peer whose growth is measured as well: it shows how much of the growth is the machine's."""
 SLOW = {"pandas": 1}
 """The slowest by far: one round says enough."""
 
@@ -49,7 +49,7 @@ def checksum(path: Path) -> str:
 
 
 def as_photo(found: Any) -> dict[str, Any]:
-    """A photo as whoever found it tells it: Satchel's object, a row of columns, or a line of the file."""
+    """A photo as its finder returns it: Satchel's object, a row of columns, or a line of the file."""
     if isinstance(found, dict):
         return found
     columns = columns_of(found) if isinstance(found, str) else found
@@ -77,7 +77,7 @@ def expect_photos(expected: Expected, directory: Path) -> Callable[[bytes, dict[
         if (changed, answer.get("changed", changed)) != (expected.changed, expected.changed):
             raise WrongAnswerError("the changed photo is not in the export of its shard")
         if answer.get("unchanged"):
-            raise WrongAnswerError("what did not change was taken for changed")
+            raise WrongAnswerError("an unchanged file was reported as changed")
         for found, columns in zip(answer["got"], expected.samples, strict=True):
             photo = as_photo(found)
             compared = photo_of(columns)
@@ -108,7 +108,7 @@ def in_units(figures: Figures) -> Figures:
 
 
 def warm(gallery: Gallery) -> None:
-    """Reads the files into the page cache, or whoever runs first would."""
+    """Reads the files into the page cache; otherwise the first job would."""
     for path in [*gallery.shards.iterdir(), *gallery.changed.iterdir()]:
         path.read_bytes()
 

@@ -29,7 +29,7 @@ STATE_VALUES, STARTED = 1_000, 10
 ABSENT = b"-"
 """Stands for a record that is not there."""
 VERSION = 1
-"""Counts up when the generator changes, so that older data is made anew."""
+"""Counts up when the generator changes, so that older data is replaced."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class RecordSet:
 
 @dataclass(frozen=True)
 class Expected:
-    """What everyone has to answer."""
+    """The answers of everyone."""
 
     digest: str
     """The SHA-256 of all documents in the order of records.jsonl, each with a newline."""

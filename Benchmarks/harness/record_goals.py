@@ -84,7 +84,7 @@ def start_rows(figures: dict[str, Figures], record_set: RecordSet) -> list[Row]:
 def record_growth_rows(figures: Figures, sets: tuple[RecordSet, ...]) -> list[Row]:
     rows = []
     once, grown = sets
-    # What is put one by one first is not in the batches.
+    # The records that are put one by one first are not in the batches.
     batches = GROWTH * once.batched / grown.batched
     for key, what, bound, scale in (
         ("batch_s", f"putting {GROWTH} × the records", 1.1 * GROWTH, batches),

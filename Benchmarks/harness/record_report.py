@@ -1,4 +1,4 @@
-"""What RESULTS.md says of W5."""
+"""The part of RESULTS.md on W5."""
 
 import dbm
 

@@ -45,7 +45,7 @@ def changed_data(record_set: RecordSet) -> tuple[str, str]:
 
 
 def synchronize_records(sets: tuple[RecordSet, ...], rounds: int, with_satchel: bool) -> Figures:
-    """Starts the server, runs harness.record_traffic beside it, and reads what that wrote down."""
+    """Starts the server, runs harness.record_traffic with it, and reads its figures."""
     RECORDS.mkdir(exist_ok=True)
     records = RECORDS / "record-sync.jsonl"
     records.unlink(missing_ok=True)

@@ -10,9 +10,9 @@ from .record_data import BATCH, SINGLES, Expected, RecordSet, generate_records
 from .runner import Figures, Job, WrongAnswerError, run, store
 
 RECORD_PEERS = ["rocksdict-sync", "apsw-full", "sqlite3-full", "lmdb-sync", "objectbox", "files-fsync"]
-"""What they wrote is synced, at every call."""
+"""They sync at every call."""
 WHOLE_PEERS = ["json-file"]
-"""Synced too, but everything is written anew at each save: only for an app's start."""
+"""Synced too, but everything is written again at each save: only for an app's start."""
 UNSYNCED_PEERS = ["shelve"]
 START_PEERS = [*RECORD_PEERS, *WHOLE_PEERS, *UNSYNCED_PEERS]
 SAVE_PEERS = [*RECORD_PEERS, *WHOLE_PEERS]

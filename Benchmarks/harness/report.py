@@ -20,7 +20,7 @@ READING = """\
 - Ratios are what to read: below 1 Satchel is faster than the peer in that row. Absolute times belong to this
   machine.
 - What syncs every commit is only compared with what syncs every commit. In the class of
-  synchronous=NORMAL, the goal is set against sqlite3; LMDB without any sync is faster and safe against less.
+  synchronous=NORMAL, the goal is relative to sqlite3; LMDB without any sync is faster and safe against less.
 - Peers are driven from Python, as their users do; Satchel's rows are C unless they say Python, so the
   Python rows are the like-for-like ones. The clock starts after importing, and C programs are linked before
   it starts.
@@ -34,8 +34,8 @@ READING = """\
   calls it is a C library of the same shape, for size and load a Swift library that does nothing.
 - W4 is from reading a story's file (its page cache warm) to knowing all that is wrong with it. Peers decode
   and run the same few checks, in Python or for jansson in C; Satchel's report has every check of its rules
-  with line and column. msgspec minimal decodes only the fields that the checks need; the goals are set
-  against it as it comes, "no GC" is the same with Python's garbage collector off. msgspec runs in one
+  with line and column. msgspec minimal decodes only the fields that the checks need; the goals are
+  relative to it as it comes, "no GC" is the same with Python's garbage collector off. msgspec runs in one
   process on one core: the row of one thread is the like-for-like one. The limit makes one pass over the bytes
   that believes them, and the graph.
 - Growth: {payloads:,} sections of {entities} entities against {factor} times as many locations; look-ups are
@@ -43,7 +43,7 @@ READING = """\
   two largest.
 - Correctness is part of the run: every store that was written is read again, and its headers, the ids and
   order of {entities} entities and the bytes of one of them are held against the data. Stories have faults
-  planted in them, each large one and one in {faulty} small ones: choices that lead nowhere, an id that stands
+  planted in them, each large one and one in {faulty} small ones: choices that lead nowhere, an id that occurs
   twice, an island. Everyone has to count them; Satchel has to name each with its place and line, and nothing
   besides. A wrong answer fails the run.
 """

@@ -17,7 +17,7 @@ TIMEOUT_SECONDS = 400
 BULKY = """
 headers section entity_ids found reports exported unchanged changed got page digest final started
 """.split()
-"""What a job says only to be checked."""
+"""The output of a job that is only checked."""
 
 
 class WrongAnswerError(Exception):
@@ -42,7 +42,7 @@ class Job:
 
 @dataclass
 class Figures:
-    """What the jobs of a workload said."""
+    """The outputs of the jobs of a workload."""
 
     records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def run_once(job: Job) -> dict[str, Any]:
     if job.fresh is not None:
         shutil.rmtree(job.fresh, ignore_errors=True)
         job.fresh.mkdir(parents=True)
-        # What the job before left unwritten is not this one's to wait for.
+        # This job must not wait for unwritten pages of the job before.
         os.sync()
     if job.evict is not None:
         evict(job.evict)

@@ -1,4 +1,4 @@
-"""What a schema costs: `put` of a document with a schema beside `put` without, in turns in one run.
+"""The costs of a schema: `put` of a document with a schema and `put` without, in turns in one run.
 
 `python -m harness.schema_cost`, with SATCHEL_LIBRARY and PYTHONPATH set, prints the ratio, which is what
 counts. It is no part of `make bench`.

@@ -42,7 +42,7 @@ def strings(value: Any) -> str:
 
 
 def expected(shape: Shape) -> dict[str, list[str]]:
-    """What a plain scan finds."""
+    """Returns the findings of a plain scan."""
     found: dict[str, list[str]] = {query: [] for query in COMPARED}
     with shape.payload_file.open(encoding="utf-8") as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-"""What a sensitive field costs: `put` and `get` with one beside those without, in turns in one run.
+"""The costs of a sensitive field: `put` and `get` with one and without, in turns in one run.
 
 `python -m harness.sensitive_cost`, with SATCHEL_LIBRARY and PYTHONPATH set, prints the ratios, which are what
 counts. It is no part of `make bench`.

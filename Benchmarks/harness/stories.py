@@ -90,7 +90,7 @@ def rounds_of(name: str, corpus: Corpus) -> int | None:
 
 
 def warm(corpus: Corpus) -> None:
-    """Reads the stories into the page cache, or whoever runs first would."""
+    """Reads the stories into the page cache; otherwise the first job would."""
     for path in corpus.stories.iterdir():
         with path.open("rb", 0) as file:
             while file.read(1 << 20):

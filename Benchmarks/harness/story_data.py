@@ -2,7 +2,7 @@
 
 A story is a chain of segments whose second choices lead anywhere, with an authentic path of at most 41
 segments from the start to an ending. A faulty one has, besides, choices that lead nowhere (one in 10,000
-segments, at least one), a segment id that stands twice, and an island: two segments that only lead to each
+segments, at least one), a segment id that occurs twice, and an island: two segments that only lead to each
 other. A segment a line, so that the line of every finding is known too.
 """
 
@@ -25,7 +25,7 @@ ADDED = 3
 """Segments that the faults add: the second of one id, and the island."""
 TEXTS, LABELS = 997, 499
 VERSION = 1
-"""Counts up when the generator changes, so that older data is made anew."""
+"""Counts up when the generator changes, so that older data is replaced."""
 
 Finding = tuple[str, str, int]
 """code, JSON Pointer, line"""
@@ -58,7 +58,7 @@ class Corpus:
 
     @property
     def path(self) -> Path:
-        """What is checked: a file or a directory."""
+        """The checked file or directory."""
         return self.stories / file_name(0) if self.files == 1 else self.stories
 
     def is_faulty(self, number: int) -> bool:
@@ -67,7 +67,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Planted:
-    """What is to be found in a corpus."""
+    """The findings of a corpus."""
 
     segments: int
     """Of all files, those that the faults added included."""

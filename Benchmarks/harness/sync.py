@@ -32,7 +32,7 @@ def label(name: str, step: str) -> str:
 
 
 def synchronize(gallery: Gallery, rounds: int, with_satchel: bool) -> Figures:
-    """Starts the server, runs harness.traffic beside it, and reads what that wrote down."""
+    """Starts the server, runs harness.traffic with it, and reads its figures."""
     generate_photos(gallery)
     RECORDS.mkdir(exist_ok=True)
     records = RECORDS / "sync.jsonl"

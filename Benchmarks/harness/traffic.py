@@ -57,7 +57,7 @@ class Round:
         program = [str(BINARIES / "satchel_sync"), f"remote={json.dumps(remote)}", f"user={USER}"]
         first, second = (f"store={self.directory}/{name}.satchel" for name in ("first", "second"))
         down, again = self.directory / "down", self.directory / "again"
-        # What is in the store are the same files: read once more, by rclone and past the proxy.
+        # The store has the same files: rclone reads them once more, past the proxy.
         up = f"{remote['bucket']}/{remote['prefix']}/catalogs/{USER}/shards"
         return {
             FIRST_UPLOAD: Step([*program, first, f"source={self.gallery.shards}"]),
@@ -156,7 +156,7 @@ def check(step: Step, expected: Expected) -> None:
 
 
 def check_report(report: dict[str, Any], requests: int) -> None:
-    """What Satchel says of a synchronization; it has to count as the proxy does."""
+    """Satchel's report of a synchronization; it has to count as the proxy does."""
     if report["requests"] != requests:
         raise WrongAnswerError(f"told {report['requests']} requests where {requests} were seen")
     if report["failed"] or report["conflicts"] or report["rejected"]:

@@ -77,7 +77,7 @@ def edited(document: Document, dice: random.Random, name: str) -> Document:
 
 
 def changes(base: dict[str, bytes], count: int, dice: random.Random) -> dict[str, Rivalry]:
-    """What both devices do, each to `count` documents, half of them the same."""
+    """Edits on both devices, of `count` documents each, half of them the same."""
     both = dice.sample(sorted(base), count * 3 // 2)
     shared = both[: count // 2]
     own = both[count // 2 : count], both[count:]
@@ -113,7 +113,7 @@ def check(device: Device, base: dict[str, bytes], rivalries: dict[str, Rivalry],
     if set(found) != expected:
         raise WrongAnswerError(f"{len(set(found) ^ expected)} documents are missing, or too many")
     if any(found[id] != text for id, text in base.items() if id not in rivalries):
-        raise WrongAnswerError("a document that nobody changed is another")
+        raise WrongAnswerError("a document that no device changed is another")
     if findings := device.store.check():
         raise WrongAnswerError(str(findings[0]))
     return len(found)

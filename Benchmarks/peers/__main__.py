@@ -81,7 +81,7 @@ def read(peer: Peer, directory: Path, location: str, chosen: int) -> None:
     answer["headers"] = [[section, title, count] for _, section, title, count in headers]
     answer["entity_ids"] = [entity["entity_id"] for entity in entities]
     bodies = [body.encode() if isinstance(body, str) else body for body in peer.bodies(location, name)]
-    # As it was stored, byte for byte: not written anew.
+    # As it was stored, byte for byte: not written again.
     section = b',"section":[' + b",".join(bodies) + b"]}\n"
     sys.stdout.buffer.write(json.dumps(answer).encode()[:-1] + section)
     peer.close()

@@ -44,7 +44,7 @@ class Database:
         ).fetchall()
 
     def missing(self, asked: dict[str, list[str]]) -> dict[str, Any]:
-        """What _revs_diff answers: the revisions that are not here."""
+        """The answer of _revs_diff: the revisions that are not here."""
         answer = {}
         for identifier, revs in asked.items():
             row = self.connection.execute("SELECT revs FROM docs WHERE id = ?", (identifier,)).fetchone()

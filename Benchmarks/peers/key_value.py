@@ -22,7 +22,7 @@ def context_value(payload: Payload) -> bytes:
 
 
 class KeyValue(Peer):
-    """What both have in common: a header is a key's parts and its value."""
+    """The common part of both: a header is a key's parts and its value."""
 
     def begin_headers(self) -> None:
         self.references: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What every peer can do, and the shapes that several of them share."""
+"""The interface of every peer, and the shapes that several of them share."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -20,7 +20,7 @@ class Peer(ABC):
 
     @abstractmethod
     def put(self, line: bytes) -> None:
-        """Takes in one line of the data; when it returns, the line is as durable as the peer's name says."""
+        """Stores one line of the data; when it returns, the line is as durable as the peer's name says."""
 
     @abstractmethod
     def headers(self, location: str) -> list[Header]:

@@ -1,4 +1,4 @@
-"""What every peer of W3 can do: keep sixteen files of photos, and write them again, byte for byte."""
+"""The interface of every peer of W3: it keeps sixteen files of photos, and exports them byte for byte."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class PhotoPeer(ABC):
 
     @abstractmethod
     def take(self, path: Path, shard: int, again: bool) -> None:
-        """Takes in a shard's file; when it returns, that is as durable as the peer can.
+        """Imports a shard's file; when it returns, that is as durable as the peer can.
 
         `again`: the shard is there already, and some of its photos have changed.
         """

@@ -52,7 +52,7 @@ class Lmdb(PhotoPeer):
         found = []
         with self.environment.begin() as transaction:
             for key, value in transaction.cursor():
-                # What follows the name holds no comma.
+                # There is no comma after the name.
                 date = int(value.rsplit(b",", 5)[1])
                 if first <= date <= last:
                     found.append((date, key))

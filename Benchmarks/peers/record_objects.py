@@ -11,7 +11,7 @@ from .record_peer import Document, RecordPeer
 
 MAXIMUM_KILOBYTES = 4 << 20
 LONGEST_PUT = 10_000
-"""Objects that the library takes in one call."""
+"""The number of objects in one call of the library."""
 MODEL = "records"
 
 

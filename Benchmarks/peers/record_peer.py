@@ -1,4 +1,4 @@
-"""What every peer of W5 can do: keep small JSON documents by id, and an app's state beside them."""
+"""The interface of every peer of W5: it keeps small JSON documents by id, and an app's state."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ Document = dict[str, Any]
 
 
 class RecordPeer(ABC):
-    """What was written is durable when a call returns, unless the peer's name says otherwise."""
+    """A write is durable when the call returns, unless the peer's name says otherwise."""
 
     @abstractmethod
     def open(self, directory: Path) -> None: ...
@@ -45,7 +45,7 @@ class RecordPeer(ABC):
         return orjson.loads(self.body(key))
 
     def fill(self, records: Sequence[tuple[str, Document]], values: Sequence[tuple[str, Any]]) -> None:
-        """Fills a new store with records and state; nobody measures it."""
+        """Fills a new store with records and state; this is not measured."""
         self.put_many(records)
         for key, value in values:
             self.save(key, value)

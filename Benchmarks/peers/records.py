@@ -36,7 +36,7 @@ MODULES = {
     "satchel": "record_satchel",
 }
 SLOW_SAVE_SECONDS = 3
-"""Who writes everything anew at each save is not asked for all of them."""
+"""Peers that write everything at each save get fewer of them."""
 
 
 def make(name: str) -> RecordPeer:
@@ -149,7 +149,7 @@ def start(peer: RecordPeer, directory: Path, data: Path, singles: int, batch: in
 
 
 def save(peer: RecordPeer, directory: Path, data: Path, singles: int, batch: int) -> dict[str, Any]:
-    """What a start reads stays as it is. All that is saved is new: what stays the same costs nothing."""
+    """Values that a start reads stay as they are. All others are new: an unchanged value costs nothing."""
     new = time_ns()
     updates = [(key, {**document, "n": new}) for key, document in read_documents(data / "updates.jsonl")]
     names = [name for name, _ in read_state(data)[len((data / "start.txt").read_text().split()) :]]

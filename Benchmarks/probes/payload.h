@@ -25,7 +25,7 @@ typedef struct payload {
     entity_slices entities[ENTITIES_MAXIMUM];
 } payload;
 
-/** What stands between `key` and the next quote, from `start` on. */
+/** Returns the text between `key` and the next quote, from `start` on. */
 static inline slice text_after(const char *start, const char *end, const char *key) {
     const char *found = memmem(start, (size_t)(end - start), key, strlen(key));
     if (found == NULL) fail("the payload is not the generator's");

@@ -8,7 +8,7 @@
 
 enum { THREADS = 2 };
 
-/** What the threads of a phase share: whoever is free takes the next shard. */
+/** The state that the threads of a phase share: a free thread takes the next shard. */
 typedef struct work {
     pthread_mutex_t lock;
     pthread_cond_t read_one;

@@ -1,5 +1,5 @@
 /* photo_run.h: W3. What the limit and the driver of Satchel share: the files of a catalogue, checksums, and
- * how answers are told.
+ * how answers are printed.
  *
  * PROGRAM source=DIR changed=DIR dir=DIR sampled=FILE from=SECONDS to=SECONDS page=COUNT */
 #ifndef PHOTO_RUN_H

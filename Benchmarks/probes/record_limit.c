@@ -108,7 +108,7 @@ static void put_many(const record *some, size_t count) {
 
 static void put(const record *one) { put_many(one, 1); }
 
-/** What a statement found in its column; it stays where it is until release(). */
+/** A statement's column; it stays valid until release(). */
 static slice found_by(sqlite3_stmt *statement) {
     if (sqlite3_step(statement) != SQLITE_ROW) {
         sqlite3_reset(statement);
@@ -171,7 +171,7 @@ static slice value(slice key) {
     return found_by(select_value);
 }
 
-/** Gives the WAL its blocks: it is not cut when it begins anew, and to write over it is cheaper. */
+/** Gives the WAL its blocks: it is not cut when it is reset, and overwriting it is cheaper. */
 static void extend(void) {
     char sql[256];
     snprintf(sql, sizeof sql,

@@ -1,6 +1,6 @@
 /* record_lines.h: the files of harness/record_data.py in memory, cut into what is put, read and deleted.
  *
- * No JSON is parsed: a document begins with its id, and a value stands behind its key. */
+ * No JSON is parsed: a document begins with its id, and a value follows its key. */
 #ifndef RECORD_LINES_H
 #define RECORD_LINES_H
 

@@ -7,7 +7,7 @@
 #include "record_lines.h"
 #include <nettle/sha2.h>
 
-/** What keeps the records. Each write is durable when it returns. */
+/** The store of the records. Each write is durable when it returns. */
 typedef struct keeper {
     void (*open)(const char *directory);
     void (*put)(const record *one);
@@ -209,7 +209,7 @@ static inline void renew(record *update, long long number) {
     update->document = (slice){text, (size_t)size};
 }
 
-/** What an app's start reads stays as it is. All that is saved is new: what stays the same costs nothing. */
+/** The values that an app's start reads stay as they are. All that is saved is new: an unchanged value costs nothing. */
 static inline int save_all(const keeper *keep, const char *data, const char *directory) {
     enum { TEXT_SIZE = 64 };
     records updates = read_lines(data, "updates.jsonl", cut_record);

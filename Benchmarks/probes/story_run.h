@@ -16,7 +16,7 @@
 
 enum { PADDING = 64, THREADS_MAXIMUM = 16, REPEATS_MAXIMUM = 1000 };
 
-/** What is timed. */
+/** The work that is timed. */
 typedef struct story_checker {
     /** Returns the findings. After the text's end stand PADDING quotes. */
     void *(*check)(const char *text, size_t size);
@@ -77,7 +77,7 @@ static void list_directory(story_list *list) {
     list->findings = allocate(list->count * sizeof *list->findings);
 }
 
-/** A thread's part: whichever file nobody took yet. */
+/** A thread's part: the files that no other thread took yet. */
 static void *check_files(void *argument) {
     story_list *list = argument;
     char path[4096];

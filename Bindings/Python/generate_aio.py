@@ -163,7 +163,7 @@ class Method:
 
     @property
     def _note(self) -> str:
-        """What differs from the blocking method: where its callback runs."""
+        """Describes the difference from the blocking method: where its callback runs."""
         arguments = self.nodes[-1].args
         names = {each.arg for each in arguments.args + arguments.kwonlyargs} & {"progress", "callback"}
         return "".join(f"; ``{name}`` is called on the event loop" for name in sorted(names))

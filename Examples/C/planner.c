@@ -145,7 +145,7 @@ static void write_and_die(const char *path) {
 static void come_back(const struct planner *planner) {
     satchel_buffer theme, searches, scores, courses = list(planner, COURSES, "{\"order_by\":\"title\"}");
     double history;
-    puts("\nThe planner was killed, and comes back as version 2.");
+    puts("\nThe planner was killed, and starts again as version 2.");
     must(satchel_state_get(planner->store, satchel_text("theme"), &theme));
     must(satchel_state_list_items(planner->store, satchel_text("searches"), NULL, &searches));
     must(satchel_state_scores(planner->store, satchel_text("subjects"), NULL, &scores));

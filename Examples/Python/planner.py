@@ -101,7 +101,7 @@ def write_and_die(path: Path) -> None:
 
 
 def come_back(planner: Planner) -> None:
-    print("\nThe planner was killed, and comes back as version 2.")
+    print("\nThe planner was killed, and starts again as version 2.")
     state = planner.store.state
     searches = ", ".join(item.value for item in state.list("searches", limit=10).items())
     print(f"  theme {state.get('theme')}, searched {searches}, history {state.scores('subjects').value('history')}")

@@ -13,7 +13,7 @@ static void hear(void *context, satchel_bytes change) {
     (void)change;
 }
 
-/** Every call that takes a store, with one that is none. */
+/** Every call that takes a store, with invalid ones. */
 static void no_store(const char *what, satchel_store *store) {
     const satchel_status wanted = store ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
     satchel_bytes place = text(PARIS), section = text(FACTS), name = text("facts");
@@ -54,7 +54,7 @@ static void no_store(const char *what, satchel_store *store) {
     CHECK(session == NULL && releases == 2, "%s: a session, or %d releases", what, releases);
 }
 
-/** Every call that takes a session, with one that is none. */
+/** Every call that takes a session, with invalid ones. */
 static void no_session(const char *what, satchel_session *session) {
     const satchel_status wanted = session ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
     fill_out_with_nonsense();
@@ -92,7 +92,7 @@ static bool never_stop(void *context) {
     return false;
 }
 
-/** Every call that takes an interrupt, with one that is none. */
+/** Every call that takes an interrupt, with invalid ones. */
 static void no_interrupt(const char *what, satchel_interrupt *interrupt) {
     if (interrupt) refused(what, SATCHEL_ECLOSED, NULL, satchel_interrupt_attach(interrupt));
     refused(what, interrupt ? SATCHEL_ECLOSED : SATCHEL_EINVALID, NULL, satchel_interrupt_cancel(interrupt));

@@ -10,7 +10,7 @@
     "\"name\":\"Seine\"," \
     "\"_storage\":{\"entity_id\":\"facts:seine\",\"scope\":\"locality\"}}]}}"
 
-/** What calls write to. It holds nonsense before each call, so that a failure has something to empty. */
+/** The out-parameters of calls. They hold nonsense before each call, so that a failure has something to empty. */
 static satchel_buffer out;
 
 /** The store that must stay as it is, and its content before; NULL when a test has no store. */

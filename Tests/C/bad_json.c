@@ -96,7 +96,7 @@ static void edits(void) {
         {"append through a pointer", "title", "{\"operation\":\"append\",\"target_path\":\"/title/items\"}"},
         {"an array index that is too large", "99",
          "{\"operation\":\"append\",\"target_path\":\"/items/99/x\"}"},
-        {"an array index that is none", "first",
+        {"an invalid array index", "first",
          "{\"operation\":\"append\",\"target_path\":\"/items/first/x\"}"},
         {"a pointer with a bad escape", "~2", "{\"operation\":\"append\",\"target_path\":\"/a~2b\"}"},
         {"a patch that is no array", NULL, "{\"operation\":\"patch\"}"},

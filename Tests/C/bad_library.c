@@ -179,7 +179,7 @@ static void queries(void) {
     refused_out("endless", SATCHEL_EINVALID, "query",
                 satchel_stories_select(stories, (satchel_bytes){"{}", SIZE_MAX}, &out));
 
-    /* What has a meaning in FTS5 or SQL is only words here. */
+    /* Words with a meaning in FTS5 or SQL are plain words here. */
     static const struct {
         const char *search;
         bool finds;
@@ -244,7 +244,7 @@ static void queries(void) {
     unchanged("queries");
 }
 
-/** Every call that takes a library, with one that is none. */
+/** Every call that takes a library, with invalid ones. */
 static void no_library(const char *what, satchel_stories *none) {
     const satchel_status wanted = none ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
     fill_out_with_nonsense();

@@ -9,7 +9,7 @@ static char folder[2048];
 static struct device device;
 static satchel_remote *remote;
 
-/** Every call that takes a catalogue, with one that is none. */
+/** Every call that takes a catalogue, with invalid ones. */
 static void no_photos(const char *what, satchel_photos *photos) {
     const satchel_status wanted = photos ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
     satchel_bytes md5 = text(MD5), none = text("");
@@ -57,7 +57,7 @@ static void no_photos(const char *what, satchel_photos *photos) {
     refused(what, wanted, NULL, satchel_photos_dismiss(photos, 1));
 }
 
-/** Every call that takes a remote, with one that is none. */
+/** Every call that takes a remote, with invalid ones. */
 static void no_remote(const char *what, satchel_remote *none) {
     const satchel_status wanted = none ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
     fill_out_with_nonsense();

@@ -83,7 +83,7 @@ static void rows(void) {
         {"not to be set", "local_only", LITERAL(ROW(",\"local_only\":true"))},
         {"starred as number", "starred", LITERAL(ROW(",\"starred\":1"))},
         {"latitude beyond the pole", "latitude", LITERAL(ROW(",\"latitude\":91"))},
-        {"an orientation that is none", "orientation", LITERAL(ROW(",\"orientation\":9"))},
+        {"an invalid orientation", "orientation", LITERAL(ROW(",\"orientation\":9"))},
         {"a duplicate key", "line ", LITERAL("{\"md5\":\"" MD5 "\",\"md5\":\"" MD5 "\"}")},
         {"an integer beyond Int64", "line ", LITERAL(ROW(",\"width\":9223372036854775808"))},
         {"bad UTF-8", "line ", LITERAL(ROW(",\"apple_photo_id\":\"\xFF\""))},
@@ -101,7 +101,7 @@ static void rows(void) {
                                           LITERAL("[null]"), LITERAL("[\"" MD5 "\",\"x\"]"), {NULL, 3},
                                           {"[]", SIZE_MAX}, LITERAL("[\"\xFF\"]")};
     for (size_t index = 0; index < sizeof lists / sizeof *lists; index++)
-        refused("a list of md5s that is none", SATCHEL_EINVALID, NULL,
+        refused("md5s that are no list", SATCHEL_EINVALID, NULL,
                 satchel_photos_delete(device.photos, lists[index], NULL));
     static char deep[2 * DEEPEST + 64];
     refused("513 levels", SATCHEL_EINVALID, NULL,

@@ -38,7 +38,7 @@ static void no_stories(void) {
         {"a lone surrogate", LITERAL("{\"segments\":[{\"text\":\"\\ud800\"}]}")},
         {"a bare NUL", LITERAL("{\"id\":\"a\0b\"}")},
         {"a NUL in a key", LITERAL("{\"a\\u0000b\":1}")},
-        {"a number that is none", LITERAL("{\"estimatedReadingMinutes\":01}")},
+        {"an invalid number", LITERAL("{\"estimatedReadingMinutes\":01}")},
         {"a final comma", LITERAL("{\"tags\":[\"a\",]}")},
     };
     for (size_t index = 0; index < sizeof table / sizeof *table; index++)

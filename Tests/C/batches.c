@@ -1,9 +1,9 @@
-/* What a batch is bound to: the thread that began it, and those that enter it. */
+/* A batch is bound to the thread that began it, and to those that enter it. */
 #include <pthread.h>
 
 #include "check.h"
 
-/** What one call on another thread comes to. */
+/** The outcome of one call on another thread. */
 struct call {
     satchel_store *store;
     satchel_records *notes;
@@ -52,7 +52,7 @@ static void test(const char *path) {
 
     int64_t batch = -1;
     must(satchel_store_batch(store, &batch), "asking for the batch");
-    CHECK(batch == 0, "there is batch %lld, which nobody began", (long long)batch);
+    CHECK(batch == 0, "there is batch %lld, which no thread began", (long long)batch);
     CHECK(satchel_store_batch(store, NULL) == SATCHEL_EINVALID, "a batch without a place for it");
     CHECK(satchel_store_enter(store, 0) == SATCHEL_EINVALID, "batch 0 can be entered");
     CHECK(satchel_store_enter(store, INT64_MIN) == SATCHEL_EINVALID, "a batch that never was can be entered");
@@ -75,7 +75,7 @@ static void test(const char *path) {
     CHECK(satchel_store_commit(store) == SATCHEL_EINVALID, "a thread that left ends the batch");
     must(satchel_store_enter(store, batch), "entering");
     must(satchel_store_rollback(store), "rolling back");
-    CHECK(count(notes) == 0, "what was undone is there");
+    CHECK(count(notes) == 0, "a record of the rolled-back batch is there");
     CHECK(satchel_store_enter(store, batch) == SATCHEL_EINVALID, "a batch that has ended can be entered");
     must(put(notes, "after"), "putting");
     CHECK(count(notes) == 1, "what was put after the batch is not there");

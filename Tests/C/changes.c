@@ -1,4 +1,4 @@
-/* What the changes that observers receive tell apart. */
+/* How the changes that observers receive differ. */
 #include "values.h"
 
 /** The changes that were received, in order. */

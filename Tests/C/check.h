@@ -39,7 +39,7 @@ __attribute__((noreturn)) static inline void give_up(const char *what) {
     exit(2);
 }
 
-/** What a test's setting needs to go well. */
+/** Ends the program when a call fails that the test only prepares with. */
 static inline void must(satchel_status status, const char *what) {
     if (status != SATCHEL_OK) {
         fprintf(stderr, "%s\n", satchel_status_name(status));

@@ -26,7 +26,7 @@ def killed(writer: str, store: Path, first: int, delay: float, is_begun: bool) -
     output, _ = process.communicate()
     output = begun + output
     if process.returncode != -9:
-        raise RuntimeError(f"the writer ended by itself with {process.returncode}")
+        raise RuntimeError(f"the writer ended early with {process.returncode}")
     # A number is acknowledged when its whole line was written; a kill may cut the last one.
     return [int(line) for line in output.decode().split("\n")[:-1]]
 

@@ -56,7 +56,7 @@ static void check_keys(void) {
     CHECK(satchel_json_keys(text(document), text("none"), &keys) == SATCHEL_ENOTFOUND && !keys.data, "keys of null");
 }
 
-/** What satchel_json_each has told, as "key=value" and a semicolon each. */
+/** The members that satchel_json_each has passed, as "key=value" and a semicolon each. */
 struct seen {
     char text[256];
     size_t left;

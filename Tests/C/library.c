@@ -188,7 +188,7 @@ static void queries(satchel_stories *stories) {
     json_decref(facets);
 }
 
-/** A story's text is its file's bytes, whatever else stands in them. */
+/** A story's text is its file's bytes, whatever else the file contains. */
 static void texts(satchel_stories *stories) {
     static const char *const pairs[][2] = {
         {"well", "well.json"}, {"wolf", "grey.json"}, {"game", "game.twee"}, {"unsound", "unsound.json"}};

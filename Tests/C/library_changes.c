@@ -1,4 +1,4 @@
-/* What changes in a library: files, purchases, what observers hear, and the order of closing.
+/* Changes in a library: files, purchases, notifications of observers, and the order of closing.
  * Usage: library_changes FOLDER */
 #include <pthread.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include "stories.h"
 
-/** What an observer heard, under one lock: how many changes of stories, and all their keys. */
+/** The notifications of an observer, under one lock: the number of changes of stories, and all their keys. */
 struct ear {
     pthread_mutex_t lock;
     pthread_cond_t heard;
@@ -96,7 +96,7 @@ static satchel_store *open_store(const char *path) {
 static void refreshes(const char *what, satchel_stories *stories, int added, int changed, int removed,
                       int unchanged, int parsed) {
     must(satchel_stories_refresh(stories, &out), what);
-    CHECK(out.data != NULL, "%s: nothing is told", what);
+    CHECK(out.data != NULL, "%s: there is no answer", what);
     json_t *found = take(&out);
     char *counts = dump(found);
     CHECK(number_at(found, "/added") == added && number_at(found, "/changed") == changed
@@ -163,7 +163,7 @@ static void files(void) {
     write_text(folder, "swan.json", "{");
     CHECK(satchel_stories_story(stories, text("swan"), false, &out) == SATCHEL_EINVALID
               && strstr(satchel_error_message(), "line 1") && strstr(satchel_error_message(), "swan.json"),
-          "a story that is none any more: %s", satchel_error_message());
+          "a story whose file is no story any more: %s", satchel_error_message());
     refreshes("one is no story any more", stories, 0, 1, 0, 1, 1);
     heard("one is no story any more", &ear, 1, (const char *const[]){"swan", NULL});
     write_story(folder, "swan.json", tale("swan", "Swan"));
@@ -230,7 +230,7 @@ static void purchases(void) {
     selects("with its file again", stories, "{\"purchased\":true,\"sort\":\"title\"}",
             (const char *const[]){"wolf", "later", NULL});
     must(satchel_stories_mark_purchased(stories, text("wolf"), false), "giving back");
-    selects("given back", stories, "{\"purchased\":true}", later);
+    selects("purchased and revoked", stories, "{\"purchased\":true}", later);
     satchel_stories_free(stories);
     must(satchel_store_check(store, &out), "checking the store");
     CHECK(strcmp(out.data, "[]") == 0, "the store is not sound: %s", out.data);

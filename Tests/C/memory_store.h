@@ -7,7 +7,7 @@
 
 #include "values.h"
 
-/** What a store does wrong. */
+/** The faults of a store. */
 enum mischief {
     HONEST,
     /* It answers, and says nonsense. */
@@ -115,7 +115,7 @@ static inline void tell_body(struct memory *memory, const struct object *object,
     }
 }
 
-/** What a call begins with. The lock is not held meanwhile, so that calls overlap. */
+/** Begins a call. The lock is not held meanwhile, so that calls overlap. */
 static inline void enter(struct memory *memory, satchel_remote_answer *answer) {
     pthread_mutex_lock(&memory->lock);
     memory->calls++;
@@ -151,7 +151,7 @@ static inline void enter(struct memory *memory, satchel_remote_answer *answer) {
     if (mischief == LOST_ANSWERS) nanosleep(&pause, NULL); /* as a network would, so that calls overlap */
 }
 
-/** What a call ends with: what was to be said, or what mischief makes of it. */
+/** Ends a call with its status, or with the one that a fault makes of it. */
 static inline satchel_remote_result leave(struct memory *memory, satchel_remote_result result) {
     memory->inside--;
     enum mischief mischief = memory->mischief;

@@ -143,7 +143,7 @@ static void merge(struct device *phone, struct device *tablet, satchel_remote *r
     json_decref(page);
 }
 
-/** Another catalogue under the same name is not taken for this one. */
+/** Another catalogue under the same name is not mistaken for this one. */
 static void foreign(struct device *tablet, satchel_remote *other) {
     struct device stranger = new_device();
     put_photo(stranger.photos, '9', 9, "strange.jpg");
@@ -180,7 +180,7 @@ static bool listen(void *context, satchel_bytes progress) {
     return ++listener->calls != listener->stops_at;
 }
 
-/** Progress is told, and cancels at any of its calls; nothing is lost. */
+/** Progress is reported, and each report can cancel; nothing is lost. */
 static void cancelled(satchel_remote *remote) {
     struct device device = new_device();
     for (int shard = 0; shard < 16; shard++) put_photo(device.photos, "0123456789abcdef"[shard], 1, "a.jpg");
@@ -207,7 +207,7 @@ static void cancelled(satchel_remote *remote) {
     give_away(&device);
 }
 
-/** What is in the remote is as the manifest says, and verifying tells. */
+/** The remote contains what the manifest says, and verifying confirms it. */
 static void verified(struct device *phone, satchel_remote *remote) {
     satchel_verify_options options = SATCHEL_VERIFY_OPTIONS_INIT;
     struct listener listener = {0, 0, 0};
@@ -237,7 +237,7 @@ static void all(satchel_remote *remote, satchel_remote *other) {
     give_away(&tablet);
 }
 
-/** A photo's file goes to the remote, and comes back; another device sees that it is there. */
+/** A photo's file is uploaded and downloaded; another device sees that it is there. */
 static void backups(const char *folder, satchel_remote *remote) {
     static const char md5[] = "900150983cd24fb0d6963f7d28e17f72"; /* of "abc" */
     struct device phone = new_device(), tablet = new_device();

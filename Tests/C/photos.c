@@ -166,9 +166,9 @@ static void files(satchel_store *store, satchel_photos *photos) {
     CHECK(strstr(again, "no photo at all") && strstr(again, "wrong.jpg") && count_photos(other) == 2,
           "lines were lost:\n%s", again);
     free(again);
-    must(satchel_photos_import_shard(other, 10, text(file), SATCHEL_CONFLICT_MERGE, NULL), "importing anew");
+    must(satchel_photos_import_shard(other, 10, text(file), SATCHEL_CONFLICT_MERGE, NULL), "importing again");
     again = file_of(other, 10);
-    CHECK(strcmp(again, file) == 0, "the file comes back as\n%s", again);
+    CHECK(strcmp(again, file) == 0, "the exported file is\n%s", again);
     free(again);
     free(file);
 
@@ -185,7 +185,7 @@ static void files(satchel_store *store, satchel_photos *photos) {
     report = take(&out);
     CHECK(number_at(report, "/photos") == 2 && json_array_size(at(report, "/failed")) == 0, "importing a directory");
     json_decref(report);
-    CHECK(agree(photos, copy), "a directory comes back with other files");
+    CHECK(agree(photos, copy), "the exported directory has other files");
     satchel_photos_free(copy);
     satchel_photos_free(other);
 }
@@ -235,7 +235,7 @@ static void local(satchel_photos *photos) {
     must(satchel_photos_backup_queue(photos, text(md5_of('a', 2))), "queueing again");
 }
 
-/** A catalogue that is freed gives back what it claimed. */
+/** Freeing a catalogue releases its claims. */
 static void claims(satchel_store *store) {
     satchel_photos *one = open_photos(store, "/claims"), *other = open_photos(store, "/claims");
     put_photo(one, '5', 1, "a.jpg");
@@ -246,8 +246,8 @@ static void claims(satchel_store *store) {
     CHECK(strcmp(out.data, "null") == 0, "claimed twice");
     satchel_buffer_free(&out);
     satchel_photos_free(one);
-    must(satchel_photos_backup_claim(other, &out), "claiming what was given back");
-    CHECK(strcmp(out.data, "null") != 0, "a claim was not given back");
+    must(satchel_photos_backup_claim(other, &out), "claiming what was released");
+    CHECK(strcmp(out.data, "null") != 0, "a claim was not released");
     satchel_buffer_free(&out);
     satchel_photos_free(other);
 }
@@ -266,7 +266,7 @@ static void status(satchel_photos *photos) {
     json_decref(status);
 }
 
-/** What a scan tells, and when it is to stop. */
+/** The reports of a scan, and when it is to stop. */
 struct listener {
     int calls, last;
     bool stops;
@@ -326,7 +326,7 @@ static void scan(satchel_store *store) {
     satchel_photos_free(photos);
 }
 
-/** What an observer of the store heard last. */
+/** The last notification of an observer of the store. */
 static char heard[4096];
 
 static void hear(void *context, satchel_bytes change) {

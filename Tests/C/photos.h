@@ -32,7 +32,7 @@ static inline void delete_photo(satchel_photos *photos, const char *md5) {
     must(satchel_photos_delete(photos, text(md5s), NULL), md5s);
 }
 
-/** What is known of a photo; NULL when there is none. */
+/** Returns a photo as JSON; NULL when there is none. */
 static inline json_t *get_photo(satchel_photos *photos, const char *md5) {
     satchel_buffer buffer = SATCHEL_BUFFER_INIT;
     satchel_status status = satchel_photos_get(photos, text(md5), &buffer);

@@ -4,7 +4,7 @@
 
 static satchel_buffer out;
 
-/** What a store's nonsense becomes: nothing is lost or made up, and an honest store mends it. */
+/** An object store that answers nonsense: nothing is lost or made up, and with a sound store all is well again. */
 static void mischievous(enum mischief mischief) {
     struct memory memory;
     satchel_remote *remote = open_memory(&memory);
@@ -163,7 +163,7 @@ static void strange_objects(void) {
         manifest->version = ++memory.version;
         put_photo(phone.photos, '4', 2, "b.jpg");
         satchel_status status = satchel_photos_sync(phone.photos, remote, text("lena"), NULL, &out);
-        CHECK(status != SATCHEL_OK, "\"%s\" is taken for a manifest: %s", manifests[index], out.data);
+        CHECK(status != SATCHEL_OK, "\"%s\" is accepted as a manifest: %s", manifests[index], out.data);
         satchel_buffer_free(&out);
         CHECK(count_photos(phone.photos) == 2 && modified_shards(phone.photos) == 1u << 4, "rows were lost");
         CHECK(strcmp(object_at(&memory, "manifest.json")->body, manifests[index]) == 0, "it was overwritten");

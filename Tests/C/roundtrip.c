@@ -1,4 +1,4 @@
-/* Every delivery of places.jsonl comes back as it was sent, less "_storage": at once, and after reopening.
+/* Every delivery of places.jsonl is loaded as it was sent, less "_storage": at once, and after reopening.
  * Usage: roundtrip FIXTURES FOLDER */
 #include "check.h"
 

@@ -2,7 +2,7 @@
  * A VFS in front of the default one that stops a thread at a chosen point, so that a test
  * decides what another connection does meanwhile.
  *
- * No stop is without end: after STALL_SECONDS a thread goes on by itself, and stall_wait
+ * No stop is without end: after STALL_SECONDS a thread continues on its own, and stall_wait
  * reports a point that is not reached in time.
  */
 #ifndef STALLING_VFS_H

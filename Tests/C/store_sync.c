@@ -40,7 +40,7 @@ static satchel_status sync_as(struct phone *phone, satchel_remote *remote, const
     return status;
 }
 
-/** What a sync did with one count of its report. */
+/** Returns one count of a sync's report. */
 static long long count(struct phone *phone, satchel_remote *remote, const satchel_store_sync_options *options,
                        const char *pointer) {
     json_t *report = NULL;

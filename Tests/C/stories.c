@@ -148,7 +148,7 @@ static void other_headers(void) {
     CHECK(strncmp(out.data, "n:1:", 4) == 0, "%s", out.data);
     satchel_buffer_free(&out);
 
-    /* What lies beyond `size` is not read, nor is a field that is only half there. */
+    /* Bytes beyond `size` are not read, nor is a field that is only half there. */
     satchel_story_check_options older = {0, (satchel_story_source)77, (satchel_report_format)77, {NULL, 9}};
     older.size = sizeof older.size;
     json_decref(report_of(story, &older));
@@ -188,7 +188,7 @@ static void counts(void) {
         must(count_paths_of_text(text(story), NULL, &out), "counting ways");
         CHECK(strcmp(out.data, table[index].digits) == 0, "2^%d: %s", table[index].forks, out.data);
         satchel_buffer_free(&out);
-        must(count_paths_of_text(text(story), NULL, NULL), "counting ways for nobody");
+        must(count_paths_of_text(text(story), NULL, NULL), "counting paths without out-parameters");
         free(story);
     }
     char *empty = written(json_pack("{s:[]}", "segments"));

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-/** What stands at a JSON Pointer without escapes; NULL when there is nothing. */
+/** Returns the value at a JSON Pointer without escapes; NULL when there is none. */
 static inline json_t *at(json_t *value, const char *pointer) {
     char key[128];
     while (value && *pointer == '/') {
@@ -41,7 +41,7 @@ static inline bool lists(json_t *array, const char *member, const char *const *w
 /** The most levels of JSON that are read. */
 #define DEEPEST 512
 
-/** An object whose only key, which nobody knows, holds arrays: so many levels with its own, in `room`. */
+/** An object whose only key, unknown to the library, holds arrays: `levels` levels including its own, in `room`. */
 static inline satchel_bytes nested(int levels, char room[2 * DEEPEST + 64]) {
     int arrays = levels - 1, size = sprintf(room, "{\"x\":");
     memset(room + size, '[', (size_t)arrays);

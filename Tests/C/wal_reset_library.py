@@ -25,7 +25,7 @@ PATIENCE = 60
 TRIES = 4
 IN_CHECKPOINT, AT_HAS_MOVED = 0, 1
 PAGE = "x" * 3000
-#: Pages of the log from which on a commit copies it back.
+#: Pages of the log from which on a commit runs a checkpoint.
 LIMIT = 4000
 
 
@@ -35,7 +35,7 @@ class NotReached(Exception):
 
 @dataclass(frozen=True)
 class Log:
-    """The state of a write-ahead log: frames in it, and how many of them were copied back."""
+    """The state of a write-ahead log: frames in it, and how many of them a checkpoint has copied."""
 
     frames: int
     copied: int
@@ -146,7 +146,7 @@ class Scenario:
         """Waits until no thread of the library works on the log."""
 
     def run(self) -> list[str]:
-        """What was lost."""
+        """Returns what was lost."""
         self.reset()
         self.notes.put("after", {"value": "acknowledged"})
         self.others.put("after-too", {"value": "acknowledged"})
@@ -230,7 +230,7 @@ class LargeCommits(Scenario):
 
 
 def attempt(scenario: type[Scenario], folder: Path) -> list[str]:
-    """What a scenario lost; that it could not be brought about in any try counts as a loss."""
+    """Returns what a scenario lost; one that no attempt could bring about counts as a loss."""
     problems = []
     for number in range(TRIES):
         try:

@@ -116,7 +116,7 @@ SCHEMAS = [
     {"allOf": [{"contains": {"type": "string"}}, {"contains": {"type": "integer"}}], "unevaluatedItems": False},
 ]  # fmt: skip
 
-# What no implementation may take.
+# Documents that no implementation may accept.
 REFUSED = [
     1, None, "x", [], {"type": "text"}, {"type": []}, {"type": ["null", "null"]}, {"type": 1}, {"enum": {}},
     {"minimum": "1"}, {"maximum": None}, {"multipleOf": 0}, {"multipleOf": -1}, {"minLength": -1}, {"maxLength": 1.5},

@@ -36,7 +36,7 @@ def request(
     body: bytes = b"",
     headers: dict[str, str] | None = None,
 ) -> tuple[int, bytes]:
-    """Sends a request without a query, and gives back the status and the body."""
+    """Sends a request without a query, and returns the status and the body."""
     url = urllib.parse.urlsplit(endpoint)
     now = datetime.datetime.now(datetime.UTC)
     day, moment = now.strftime("%Y%m%d"), now.strftime("%Y%m%dT%H%M%SZ")
@@ -90,7 +90,7 @@ def use_bucket(endpoint: str, bucket: str, key: Key) -> None:
 
 
 def query(endpoint: str, service: str, key: Key, **fields: str) -> dict[str, str]:
-    """A call of IAM or STS. Gives back the leaves of the answer by their names."""
+    """Calls IAM or STS, and returns the leaves of the answer by name."""
     body = urllib.parse.urlencode(fields).encode()
     kind = {"content-type": "application/x-www-form-urlencoded"}
     status, answer = request(endpoint, "POST", "/", key, service=service, body=body, headers=kind)

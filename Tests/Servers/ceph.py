@@ -70,7 +70,7 @@ def _architecture() -> str:
 
 
 def start(processes: Processes, folder: Path, access_key: str, secret_key: str) -> int:
-    """Starts monitor, store and gateway. Gives back the gateway's port."""
+    """Starts monitor, store and gateway. Returns the gateway's port."""
     for name in ("mon", "osd", "run", "rgw"):
         (folder / name).mkdir()
     monitor, port, cluster, disk = free_port(), free_port(), str(uuid.uuid4()), str(uuid.uuid4())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""faultproxy.py LISTEN UPSTREAM ADMIN: a proxy on the loopback that does what it is told to go wrong.
+"""faultproxy.py LISTEN UPSTREAM ADMIN: a proxy on the loopback that injects faults on request.
 
 GET /?JSON from ADMIN, a percent-encoded list of faults, one for each of the next requests; then they pass.
-GET / tells what was seen since: method, path, if_match, fault and the status that the store gave; the bytes
+GET / returns the requests since: method, path, if_match, fault and the status that the store gave; the bytes
 of both directions, heads included (up, down), and those of the bodies alone (body_up, body_down). A fault is
 an object whose "fault" is:
   pass
@@ -15,9 +15,9 @@ an object whose "fault" is:
   stall        answers with "bytes" of the body, then nothing more
   corrupt      flips a bit of the body at "at"
   cut_upload   reads "bytes" of the request's body, then resets
-  double       passes the request on twice, and gives back the second answer
+  double       passes the request on twice, and returns the second answer
   drop_header  takes the header "name" out of the request, as a store does that ignores it
-  hold         passes the request on when the proxy is told other faults
+  hold         passes the request on when the proxy gets other faults
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ async def read_body(reader: asyncio.StreamReader, message: Message, is_answer: b
 
 
 class Proxy:
-    """What is to go wrong, and what was seen."""
+    """The faults to inject, and the requests seen."""
 
     def __init__(self, upstream: int) -> None:
         self.upstream = upstream
@@ -93,7 +93,7 @@ class Proxy:
         self.release = asyncio.Event()
 
     async def pass_on(self, request: Message, method: bytes) -> tuple[int, Message]:
-        """What the store answers."""
+        """Returns the store's answer."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.upstream)
         try:
             writer.write(request.bytes(b"Connection: close\r\n"))
@@ -152,7 +152,7 @@ class Proxy:
         return await self.answer(fault, answer, writer)
 
     async def answer(self, fault: Fault, answer: Message, writer: asyncio.StreamWriter) -> bool:
-        """What the client gets to see of an answer."""
+        """Sends the client its part of an answer."""
         kind = fault["fault"]
         if kind == "lost_reply":
             return reset(writer) if fault.get("reset") else False
@@ -210,7 +210,7 @@ def reset(writer: asyncio.StreamWriter) -> bool:
 
 
 async def main(listen: int, upstream: int, admin: int) -> None:
-    """Serves for ever."""
+    """Serves without end."""
     proxy = Proxy(upstream)
     servers = [
         await asyncio.start_server(proxy.serve, "127.0.0.1", listen, limit=1 << 20),

@@ -30,7 +30,7 @@ use = egg:swift#{name}
 
 def _proxy(folder: Path, port: int) -> str:
     options = {
-        # Nobody listens there, and it does without.
+        # No server listens there, and it does without.
         "cache": "memcache_servers = 127.0.0.1:1",
         "versioned_writes": "allow_object_versioning = true",
         "s3api": "s3_acl = false\nlocation = us-east-1",
@@ -56,7 +56,7 @@ account_autocreate = true
 
 
 def start(processes: Processes, folder: Path) -> int:
-    """Starts the four servers. Gives back the port of the proxy."""
+    """Starts the four servers. Returns the port of the proxy."""
     (folder / "devices" / "d1").mkdir(parents=True)
     (folder / "swift.conf").write_text(
         "[swift-hash]\nswift_hash_path_suffix = x\nswift_hash_path_prefix = y\n"

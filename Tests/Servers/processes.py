@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on."""
+    """Returns a free port of the loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -28,7 +28,7 @@ def tool(name: str) -> str:
 
 
 class Processes:
-    """What was started, with a log each; all of it ends with the block."""
+    """The processes that were started, with a log each; all of them end with the block."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -61,7 +61,7 @@ class Processes:
             )
 
     def run(self, *command: str, worst: int = 0, **environment: str) -> None:
-        """Runs something that ends by itself, and fails when its status is above the worst."""
+        """Runs a command to its end, and fails when its status is above the worst."""
         done = subprocess.run(
             command, env={**os.environ, **environment}, cwd=self.folder, capture_output=True, check=False
         )
@@ -69,7 +69,7 @@ class Processes:
             raise SystemExit(f"{command[0]}: {done.stdout.decode()}{done.stderr.decode()}")
 
     def output(self, *command: str) -> str:
-        """What something says that may fail."""
+        """Returns the output of a command that may fail."""
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False).stdout
 
     def wait_for_port(self, name: str, port: int, timeout: float = 60) -> None:

@@ -7,8 +7,8 @@ KIND is ministack, seaweedfs, rclone, swift or ceph. The command finds in SATCHE
   temporary  the same with keys that are lent for a time and a session_token, where the store has them
   unchecked  the same with keys whose signatures are not checked, where the store has them
   secure     the same over https, with the ca_file to trust; and wrong_ca_file, of another authority
-  proxy      the endpoint of a proxy before the store that does what it is told to go wrong (faultproxy.py)
-  admin      where it is told so
+  proxy      the endpoint of a proxy before the store that injects faults on request (faultproxy.py)
+  admin      where faults are requested
 The exit status is that of the command.
 """
 

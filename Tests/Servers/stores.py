@@ -1,4 +1,4 @@
-"""How each kind of object store is started, and what is told about it (run.py)."""
+"""How each kind of object store is started, and what tests learn about it (run.py)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _make_bucket(endpoint: str, key: aws.Key, timeout: float = 60) -> None:
 
 
 def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 that nobody has signed, and its key."""
+    """Makes a self-signed certificate for 127.0.0.1, and its key."""
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",

@@ -32,7 +32,7 @@ def tag(kind: str, number: Any, scope: str, hours: int) -> dict[str, Any]:
 
 
 def sections(country: dict[str, Any], towns: list[dict[str, Any]], index: int) -> Iterator[dict[str, Any]]:
-    """What a backend sends for a town: its country, its region, the towns around, and a text of its own."""
+    """Returns a delivery for a town: its country, its region, the towns around, and a text of its own."""
     town = towns[index]
     whole = {key: value for key, value in country.items() if key not in ("id", "created_at", "updated_at")}
     yield {

@@ -69,7 +69,7 @@ def separated(folder: Path) -> list[str]:
     for file in sorted((folder / "csv-spectrum" / "json").glob("*.json")):
         text = (folder / "csv-spectrum" / "csvs" / file.with_suffix(".csv").name).read_bytes()
         for row in json.loads(file.read_text(encoding="utf-8")):
-            # A photo without a name is none.
+            # A photo needs a name.
             for value in filter(None, row.values()):
                 quoted = b'"%b"' % value.encode().replace(b'"', b'""')
                 md5 = f"{len(rows):032x}"

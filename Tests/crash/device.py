@@ -77,7 +77,7 @@ class PhotoEdits:
             effective: bool | None = self.photos.upsert(made, batch=OTHERS) > 0
         else:
             effective = self._delete(next(iter(rows)))
-        # What is not known to be a change counts as an edit that its device was killed in.
+        # A write that is not known to be a change counts as an edit during which its device was killed.
         if effective is not None:
             self.journal.write("made", number=number, is_effective=effective)
         self.made = number

@@ -41,7 +41,7 @@ def is_merged(strategy: str, id: str) -> bool:
 
 
 def whole(name: str, number: int) -> str:
-    """A document with spellings of its own, so that another writer of JSON would show."""
+    """A document with unusual forms of JSON values, so that another writer of JSON would show."""
     gap = " " * (number % 3)
     zeros = "0," * (number * 7 % 200)
     words = WORDS[number % len(WORDS)]
@@ -49,7 +49,7 @@ def whole(name: str, number: int) -> str:
 
 
 def values(strategy: str, id: str, document: dict[str, Any] | None) -> Values:
-    """What counts of a record."""
+    """The part of a record that is compared."""
     if not is_merged(strategy, id):
         return {id: document["by"] if document else None}
     return {cell(id, field): field_of(document or {}, field) for field in FIELDS}

@@ -1,4 +1,4 @@
-"""What a device is about to do and has done, in a file that survives its being killed.
+"""The journal of a device: what it is about to do and has done, in a file that survives kill -9.
 
 Each record is one line of JSON, on the disk before anything goes on. The order of lines is that of events.
 """
@@ -41,10 +41,10 @@ class Sync:
     covers: int
     began: float
     ended: float | None = None
-    #: Where its end stands in the journal.
+    #: The position of its end in the journal.
     place: int = 0
     conflicts: int = 0
-    #: What of it failed, by shard or id.
+    #: The failed parts, by shard or id.
     failed: dict[str, str] = field(default_factory=dict)
     error: str | None = None
     is_done: bool = False
@@ -72,7 +72,7 @@ class Journal:
 
 @dataclass
 class History:
-    """What a device has done, from its journal."""
+    """The actions of a device, from its journal."""
 
     edits: list[Edit] = field(default_factory=list)
     syncs: list[Sync] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a store must hold after its process was killed: known from a journal that was written beside it.
+"""The content that a store must have after its process was killed: known from a journal in another file.
 
 A line says what is about to be done, another that it was acknowledged. Writing them needs no sync: the
 process is killed, not the machine.
@@ -16,7 +16,7 @@ from typing import Any
 Documents = dict[str, dict[str, Any] | None]
 """Records by id; None for one that is deleted."""
 
-#: What a run of some length has to have met.
+#: The situations that a run of some length has to have met.
 KINDS = ("put", "deferred", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spooled")
 
 
@@ -100,7 +100,7 @@ class Ledger:
             self.version = self.begun_version = entry["version"]
             self.counts["migrate"] += 1
         elif kind == "seen":
-            # What the store was found to hold: from now on this is so.
+            # The content that was found is the expected one from now on.
             self.documents, self.begun, self.deferred = entry["documents"], None, []
             self.numbers = entry["numbers"]
             self.durable = len(self.numbers)

@@ -10,7 +10,7 @@ import urllib.request
 from types import TracebackType
 from typing import Any
 
-#: What may go wrong on the way and has to be survived.
+#: Faults of the network that have to be survived.
 FAULTS: list[dict[str, Any]] = [
     *[{"fault": "pass"}] * 60,
     {"fault": "lost_reply"},
@@ -21,7 +21,7 @@ FAULTS: list[dict[str, Any]] = [
     *[{"fault": "delay", "seconds": 0.1}] * 3,
     {"fault": "truncate", "bytes": 40},
 ]
-#: Requests between two visits, at most: what they are told has to fit into a URL.
+#: The maximum number of requests between two visits: their faults have to fit into a URL.
 NEXT = 300
 
 

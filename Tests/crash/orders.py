@@ -1,7 +1,7 @@
 """Two processes change the same records and synchronize, one first, the other first, and both at once.
 
-Usage: orders.py [ROUNDS], so often at once. Beside an object store, as photos.py. What has to come of it
-stands in rivals.py.
+Usage: orders.py [ROUNDS], so often at once. Beside an object store, as photos.py. rivals.py has the expected
+outcomes.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Meeting:
         raise RuntimeError("it does not come to rest")
 
     def broken(self, firsts: list[int]) -> Iterator[str]:
-        """What is not as it was promised.
+        """Returns what is not as it was promised.
 
         :param firsts: the devices that may have been first
         """
@@ -189,7 +189,7 @@ def main(rounds: int) -> int:
                 broken = [str(error)]
             judge(f"{strategy}: {name}", broken)
         if strategy in (*ALIKE, "ask"):
-            # With ask, since whoever is asked decides the same.
+            # With ask, since every resolver decides the same.
             differ = [name for name, end in ends.items() if end != ends.get("first, second")]
             judge(f"{strategy} does not depend on the order", [f"not so: {name}" for name in differ])
     print(f"orders: {len(rivals.rivalries())} records of each strategy, {rounds + 2} orders", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A device of orders.py: a process of its own that does what it is told, a line of JSON each, and answers so.
+"""A device of orders.py: a process of its own that executes orders, a line of JSON each, and answers them.
 
 Usage: peer.py FILE PREFIX
 """

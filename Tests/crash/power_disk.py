@@ -79,7 +79,7 @@ class File:
         self.syncs = {other: max(begun - count, 0) for other, begun in self.syncs.items()}
 
     def content(self) -> bytes:
-        """What processes read while the power is on."""
+        """Returns the files as processes read them while the power is on."""
         content = bytearray(self.durable)
         for change in self.unsynced:
             change.apply(content)
@@ -129,7 +129,7 @@ class File:
         return dice.choice(indices) if dice.random() < 0.3 else -1
 
 
-#: What a name in a directory stands for; None for a directory.
+#: The file that a name in a directory stands for; None for a directory.
 Names = dict[Path, "File | None"]
 
 
@@ -150,7 +150,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class State:
-    """What is on the disk when the power returns: contents by name, and how each was chosen."""
+    """The disk when the power returns: contents by name, and how each was chosen."""
 
     files: dict[str, bytes]
     description: list[str]

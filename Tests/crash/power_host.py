@@ -17,12 +17,12 @@ from power_trace import limit_wal, unlimit_wal
 from satchel.remote import Directory
 
 LOCATION = {"locality": "Shanghai", "admin_area": "Shanghai", "country_code": "CN"}
-#: Parts of a store, and ``files`` beside it, each with what it holds.
+#: Parts of a store, and ``files`` in its folder, each with its content.
 Content = dict[str, dict[str, Any]]
 STORE, BACKUP, RECOVERED, MIRROR = "s.satchel", "b.satchel", "r.satchel", "notes.json"
 #: A directory with what the store has synchronized, and whose that is.
 REMOTE, USER = "remote", "ana"
-#: Seconds and changes after which state is saved by itself: never, only when the workload says so.
+#: Seconds and changes after which state is saved automatically: never, only when the workload says so.
 NEVER = 1_000_000
 
 
@@ -70,7 +70,7 @@ class Host:
         self.durability = durability
         #: Unix milliseconds; grows with each operation, so that both kinds of hosts have the same times.
         self.time = 1_700_000_000_000
-        #: What the files beside the store hold, in memory.
+        #: The content of the other files in the store's folder, in memory.
         self.files: dict[str, Any] = {}
 
     def open(self) -> None:
@@ -92,7 +92,7 @@ class Host:
             self.open()
 
     def content(self) -> Content:
-        """What a store on a disk should hold now, and the files beside it."""
+        """The content that a store on a disk should have now, and the other files in its folder."""
         return {**content_of(self.store, self.actor), "files": dict(self.files)}
 
     # Operations that differ on a disk and in memory

@@ -37,7 +37,7 @@ def act(workload: Workload, seed: int, host: Host, turn: int) -> bool:
 
 
 class Actor:
-    """A process that acts when it is told to. It ends after its last turn, or when its parent does."""
+    """A process that acts when its parent asks. It ends after its last turn, or when its parent does."""
 
     def __init__(self, workload: Workload, seed: int, host: Host, before: list[Actor]) -> None:
         orders, self._orders = os.pipe()
@@ -70,7 +70,7 @@ class Actor:
         """Waits for the end of the turn."""
         answer = os.read(self._answers, 1)
         if not answer:
-            sys.exit("an actor ended by itself (see above)")
+            sys.exit("an actor ended early (see above)")
         return answer == b"+"
 
 

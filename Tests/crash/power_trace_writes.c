@@ -89,7 +89,7 @@ int ftruncate(int descriptor, off_t size) {
 
 int ftruncate64(int descriptor, off64_t size) { return ftruncate(descriptor, size); }
 
-/* What a program can do without is refused; what it cannot do without is marked. */
+/* Calls that a program can do without are refused; the others are marked. */
 
 int posix_fallocate(int descriptor, off_t offset, off_t count) {
     (void)offset, (void)count;
@@ -140,7 +140,7 @@ static int sync_traced(int descriptor, long call) {
     lock_trace();
     record_event(is_directory ? 'd' : 's', entry.inode, 0, path, is_directory ? strlen(path) : 0);
     unlock_trace();
-    /* What others do now is not part of the sync: only what was done before it began is durable when it ends. */
+    /* A sync makes durable what was written before it began, not what others write meanwhile. */
     lock_trace();
     record_event(is_directory ? 'D' : 'S', entry.inode, 0, NULL, 0);
     unlock_trace();

@@ -27,7 +27,7 @@ class Progress:
 
 
 class Expectation:
-    """What an actor's part of the store may hold.
+    """The content that an actor's part of the store may have.
 
     ``states[n]`` is what it holds after operation n; 0 is the opening.
     """
@@ -80,7 +80,7 @@ class Judge:
         ]
 
     def violations(self, folder: Path, progress: list[Progress], writes: bool) -> list[str]:
-        """What is wrong with the files of ``folder``.
+        """Returns what is wrong with the files of ``folder``.
 
         :param progress: of each actor
         :param writes: whether the store shall also take a write, and be opened once more
@@ -94,7 +94,7 @@ class Judge:
         path = folder / STORE
         with satchel.open(path) as store:
             yield from (f"check: {finding.message}" for finding in store.check())
-            # Takes in what was spooled.
+            # Moves the content of the outbox file into the store.
             store.state.flush()
             for expectation, reached in zip(self.expectations, progress, strict=True):
                 found = content_of(store, expectation.actor)
@@ -149,7 +149,7 @@ class Judge:
 
 
 def describe(expectation: Expectation, progress: Progress, found: Content) -> str:
-    """What differs from the state that was acknowledged last."""
+    """Returns what differs from the state that was acknowledged last."""
     acknowledged = expectation.states[max(progress.acknowledged, 0)]
     parts = []
     for part, content in found.items():

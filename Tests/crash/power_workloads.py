@@ -73,7 +73,7 @@ class Writer:
         return Operation("rewrite", act)
 
     def nested(self) -> Operation:
-        """A batch with an inner batch that is undone."""
+        """A batch with an inner batch that is rolled back."""
         documents = [(f"n{self.dice.randrange(40)}", self._document(800)) for _ in range(4)]
 
         def act(host: Host) -> None:
@@ -90,8 +90,8 @@ class Writer:
 
         return Operation("nested", act)
 
-    def undone(self, count: int) -> Operation:
-        """A batch that is undone; with 2,500 records its pages are in the log before."""
+    def rolled_back(self, count: int) -> Operation:
+        """A batch that is rolled back; with 2,500 records its pages are in the log before."""
         document = self._document(3500)
 
         def act(host: Host) -> None:
@@ -103,7 +103,7 @@ class Writer:
             except Undo:
                 pass
 
-        return Operation("undone", act)
+        return Operation("rolled-back", act)
 
     def persist(self) -> Operation:
         name, count = f"{self.actor}-s{self.dice.randrange(4)}", self.dice.choice([1, 5, 30])
@@ -224,13 +224,13 @@ def large(w: Writer) -> Iterator[Operation]:
     yield w.put()
     for _ in range(5):
         yield w.rewrite(600, 7000)
-        yield from [w.put(), w.undone(2500), w.put()] if w.dice.random() < 0.4 else [w.put()]
+        yield from [w.put(), w.rolled_back(2500), w.put()] if w.dice.random() < 0.4 else [w.put()]
     yield w.reopen()
     yield from w.choose(4, w.put, lambda: w.rewrite(600, 7000))
 
 
 def files(w: Writer) -> Iterator[Operation]:
-    """What is beside the store: a backup, a mirror, the outbox file."""
+    """The other files in the store's folder: a backup, a mirror, the outbox file."""
     yield from w.choose(12, w.put, w.put, w.state)
     yield w.mirror()
     kinds = [
@@ -304,7 +304,7 @@ def processes(w: Writer) -> Iterator[Operation]:
     kinds = [w.put, w.put, w.batch, w.nested, w.delete, w.state, w.reopen, w.pause]
     for turn in range(6):
         yield from w.choose(5, *kinds)
-        first, second = [w.undone(2500), w.pause()], [w.pause(), w.rewrite(600, 7000)]
+        first, second = [w.rolled_back(2500), w.pause()], [w.pause(), w.rewrite(600, 7000)]
         yield from first if turn % 2 == w.actor else second
 
 
@@ -320,7 +320,7 @@ class Workload:
     weight: int = 1
 
     def operations(self, seed: int, actor: int = 0) -> list[Operation]:
-        """What an actor does; the first operation, of number 1, follows the opening of the store."""
+        """Returns an actor's operations; the first one, of number 1, follows the opening of the store."""
         return list(self.make(Writer(f"{seed}-{actor}", actor)))
 
 

@@ -134,7 +134,7 @@ class Reaper:
         return victim.point if victim.left == 0 else None
 
     def _kill(self, victim: Victim) -> bool:
-        # The owner may have stopped it by itself meanwhile.
+        # The owner may have stopped it meanwhile.
         if self._victims.get(victim.process.pid) is victim:
             victim.is_killed = True
             victim.process.kill()
@@ -160,7 +160,7 @@ def _inodes(port: int) -> Iterator[str]:
 
 
 def _descriptors(pid: int) -> set[str]:
-    """What the descriptors of a process are."""
+    """The targets of a process's descriptors."""
     found = set()
     # It may have ended, and descriptors are closed meanwhile.
     with contextlib.suppress(OSError):

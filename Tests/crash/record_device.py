@@ -86,7 +86,7 @@ class RecordDevice(Life):
     def begin(self, ids: list[str], is_batch: bool = False) -> int:
         """Writes down what is about to be, and does it.
 
-        :param is_batch: nobody else can write meanwhile
+        :param is_batch: no other thread can write meanwhile
         """
         number, name = self.next, f"{self.number}-{self.next}"
         rows: dict[str, str | None] = {}
@@ -115,7 +115,7 @@ class RecordDevice(Life):
     def _changed(
         self, id: str, before: dict[str, Any] | None, name: str, number: int
     ) -> tuple[str | None, Values]:
-        """What a record becomes, and what of it is another value then."""
+        """Returns a record's new document, and the values in it that changed."""
         merged = is_merged(self.policy, id)
         lasts = merged and id in documents.lasting_ids()
         if before and not lasts and self.dice.random() < 0.3:
@@ -209,7 +209,7 @@ class RecordDevice(Life):
         report = self.sync()
         is_quiet = report is not None and report.unchanged and report.ok and self.is_at_rest()
         if report and not report.ok:
-            # What failed waits before it is tried again.
+            # A failed synchronization waits before the next attempt.
             time.sleep(0.5)
         print(json.dumps({"is_quiet": is_quiet, "report": str(report)}))
 
@@ -219,7 +219,7 @@ class RecordDevice(Life):
 
 
 def possible_texts(edits: list[Edit], id: str) -> list[str | None]:
-    """What a record may be that one device alone edits: as its last call made it, or as one begun since."""
+    """Documents that a record of one device alone may have: that of its last call, or of one begun since."""
     counted = [edit for edit in edits if edit.is_effective or not edit.is_made]
     made = [place for place, edit in enumerate(counted) if edit.is_made]
     if not made:

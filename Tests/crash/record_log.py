@@ -25,7 +25,7 @@ class Envelope:
 
 @dataclass
 class Log:
-    """What the head and its packs hold: the latest version of each record of a collection."""
+    """The content of the head and its packs: the latest version of each record of a collection."""
 
     envelopes: dict[str, Envelope]
     faults: list[str]
@@ -87,7 +87,7 @@ def _fold(latest: dict[str, tuple[int, bytes]], frames: list[tuple[int, bytes]])
 
 
 def faults(log: Log, devices: int) -> list[str]:
-    """What contradicts itself in a log."""
+    """Returns the contradictions in a log."""
     found = list(log.faults)
     for id, envelope in log.envelopes.items():
         members = envelope.members

@@ -26,7 +26,7 @@ TICK = 0.002
 
 @dataclass
 class Left:
-    """What a device has in the end."""
+    """The content of a device in the end."""
 
     number: int
     history: History
@@ -73,7 +73,7 @@ class Contest:
     id: str
     strategy: str
     claims: list[Claim]
-    #: What it is in the end.
+    #: The value in the end.
     value: str | None
     origins: list[Claim] = field(init=False)
 
@@ -120,7 +120,7 @@ def _claims(strategy: str, left: Left, id: str, name: str) -> list[Claim]:
     return found
 
 
-# What holds for each strategy
+# Rules for every strategy
 
 
 def changed_own(devices: list[Left], remote: dict[str, Envelope]) -> Iterator[str]:
@@ -153,7 +153,7 @@ def of_nobody(found: list[Contest], devices: list[Left], remote: dict[str, Envel
     for contest in found:
         made = [claim for claim in contest.claims if claim.edit.is_made and claim.value is not None]
         if not contest.origins and (contest.value is not None or made):
-            yield f"{contest.name}: nobody has made it {contest.value!r}"
+            yield f"{contest.name}: no device has made it {contest.value!r}"
     edits = [edit for left in devices for edit in left.history.edits]
     written = {text for edit in edits for text in edit.rows.values()}
     # The document of a decision is kept by what it says.
@@ -164,10 +164,10 @@ def of_nobody(found: list[Contest], devices: list[Left], remote: dict[str, Envel
         if envelope is None or envelope.text is None or is_merged(contest.strategy, contest.id):
             continue
         if envelope.text not in written and envelope.members["document"] not in decided:
-            yield f"{contest.id}: nobody has spelled it {envelope.text!r}"
+            yield f"{contest.id}: no device has written it as {envelope.text!r}"
     for id in documents.other_ids():
         if id not in remote or remote[id].members.get("document") != {"by": id}:
-            yield f"{id} is gone, or another, and nobody has touched it"
+            yield f"{id} is gone, or another, and no device has touched it"
 
 
 def come_back(found: list[Contest]) -> Iterator[str]:
@@ -212,7 +212,7 @@ def _undoes(claim: Claim, claims: list[Claim]) -> bool:
 
 
 def vanished(found: list[Contest]) -> Iterator[str]:
-    """Values that are nowhere, and that nobody who had seen them has replaced."""
+    """Values that are nowhere, and that no device that had seen them has replaced."""
     for contest in found:
         seen = {value for claim in contest.claims for value in claim.seen}
         for claim in contest.claims:
@@ -236,7 +236,7 @@ def _may_be_replaced(claim: Claim, contest: Contest) -> bool:
     return any(contest.strategy != "merge" or not other.is_deletion for other in others)
 
 
-# What one strategy promises
+# Rules of one strategy
 
 
 def lost_to_deletions(devices: list[Left]) -> Iterator[str]:
@@ -253,11 +253,11 @@ def older_than_lost(found: list[Contest]) -> Iterator[str]:
         seen = {value for claim in contest.claims for value in claim.seen if value is not None}
         for claim in contest.claims:
             if not claim.edit.is_made or not contest.origins or claim.value in (contest.value, *seen):
-                # What was seen and replaced counts no more: what replaced it is later.
+                # A value that was seen and replaced does not count any more: its replacement is later.
                 continue
             if claim.value is None and (
                 not claim.is_settled
-                # What was deleted when both last agreed, and is so again, was not changed.
+                # A record that was deleted in the common ancestor, and is deleted again, was not changed.
                 or any(None in origin.seen for origin in contest.origins)
                 or _was_deleted(contest)
             ):
@@ -269,7 +269,7 @@ def older_than_lost(found: list[Contest]) -> Iterator[str]:
 def _was_deleted(contest: Contest) -> bool:
     """Whether what the value replaced was also deleted: over that the value may have been sent.
 
-    Then a record that was put and deleted again is for its device as it was when both last agreed.
+    Then a record that was put and deleted again is for its device as it was in the common ancestor.
     """
     seen = {value for origin in contest.origins for value in origin.seen}
     return any(claim.value is None and seen.intersection(claim.seen) for claim in contest.claims)

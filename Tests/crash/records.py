@@ -22,7 +22,7 @@ from pathlib import Path
 from ledger import Ledger
 from saver import Saver
 
-#: How long a child may take to be done by itself, in seconds.
+#: Seconds that a child may take to end normally.
 PATIENCE = 120
 
 
@@ -57,14 +57,14 @@ def life(folder: Path, seed: str, seconds: float, is_limited: bool) -> str | Non
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    return None if os.WIFSIGNALED(status) else "a child ended by itself (see above)"
+    return None if os.WIFSIGNALED(status) else "a child ended early (see above)"
 
 
 def run(folder: Path, kills: int, seed: int) -> tuple[int, str | None]:
     """How many were killed, and what is wrong, if something is."""
     dice, done = random.Random(seed), 0
     for number in range(3 * kills):
-        # What chance has not brought yet gets more of them.
+        # Situations that have not occurred yet get more of them.
         if number >= kills and not Ledger.read(folder).missing():
             break
         # Most are killed in their first steps, where the store is opened, migrated and drained. Before
@@ -92,7 +92,7 @@ def main() -> int:
         print(f"records: not so: {problem}", file=sys.stderr)
     else:
         shutil.rmtree(folder)
-    # Whoever counts wants to know that everything was in it.
+    # The count shows that every situation occurred.
     missing = [] if problem else ledger.missing()
     for kind in missing:
         print(f"records: never happened: {kind}", file=sys.stderr)

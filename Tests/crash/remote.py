@@ -17,7 +17,7 @@ SHARDS = "0123456789abcdef"
 
 @dataclass
 class Remote:
-    """The manifest, the bytes of each shard, and what stands in them."""
+    """The manifest, the bytes of each shard, and their rows."""
 
     manifest: dict[str, Any]
     shards: dict[str, bytes]
@@ -38,7 +38,7 @@ def read(store: dict[str, Any], prefix: str, user: str) -> Remote:
 
 
 def faults(remote: Remote) -> list[str]:
-    """What contradicts itself in a remote copy."""
+    """Returns the contradictions in a remote copy."""
     found = []
     for shard, content in remote.shards.items():
         announced = remote.manifest["shard-checksums"].get(shard, hashlib.sha256(b"").hexdigest())

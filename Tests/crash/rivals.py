@@ -1,6 +1,6 @@
-"""What two devices do to the same records, and what each strategy then promises: apart from the library.
+"""Edits of the same records by two devices, and the promises of each strategy, worked out independently.
 
-Both have agreed on a base; then each has changed it in peace, at times that are known.
+Both have a common ancestor; then each has changed it in peace, at times that are known.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Rivalry:
-    """A record: what both had agreed on, and what each of them has made of it, None when nothing."""
+    """A record: the common ancestor, and each device's edit of it, None when there is none."""
 
     id: str
     base: str | None
@@ -49,7 +49,7 @@ class Rivalry:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a record is in the end, by what it says."""
+    """Returns a record's outcome, by its document."""
 
     value: dict[str, Any] | None
     #: How it is spelled, where that is one of the versions and not put together.
@@ -60,7 +60,7 @@ class Outcome:
 
 
 def rivalries() -> list[Rivalry]:
-    """All that two can do to a record: each edit and each deletion against each, whoever is later."""
+    """All that two can do to a record: each edit and each deletion against each, whichever is later."""
     base = '{"a":1, "b":1,"o":{"x":1,"y":1},"l":[1],"gone":1}'
     edits = [
         '{"a":2,"b":1,"o":{"x":2,"y":1},"l":[1],"gone":1}',
@@ -92,7 +92,7 @@ def rivalries() -> list[Rivalry]:
 
 
 def promised(rivalry: Rivalry, strategy: str, first: int) -> Outcome:
-    """What becomes of a record when one device synchronizes first, and then the other."""
+    """Returns the outcome when one device synchronizes first, and then the other."""
     second = 1 - first
     theirs, ours = rivalry.version(first), rivalry.version(second)
     if not rivalry.is_contested:

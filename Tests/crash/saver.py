@@ -70,7 +70,7 @@ class Saver:
             self.notes.mirror(self.folder / "notes.json")
             self.journal.write("mirror")
 
-    # What another process left
+    # Content that another process left
 
     def verify(self) -> None:
         """Raises AssertionError when something that was acknowledged is missing, or is there twice."""
@@ -114,7 +114,7 @@ class Saver:
     # Changes
 
     def work(self, is_limited: bool) -> None:
-        """Changes this and that for ever.
+        """Changes this and that without end.
 
         :param is_limited: the store cannot grow, and the outbox file takes what it cannot
         """

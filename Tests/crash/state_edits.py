@@ -2,7 +2,7 @@
 
 Each item and each member is added once, by one edit, so that a lost one shows, and one that is there twice. A
 score counts how often it was added to, and has a fraction of each device: where devices meet for the first
-time, equal scores are taken for one.
+time, equal scores count as one.
 """
 
 from __future__ import annotations

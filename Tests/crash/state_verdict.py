@@ -14,7 +14,7 @@ State = dict[str, Any]
 
 @dataclass
 class LeftState:
-    """What a device has in the end."""
+    """The content of a device in the end."""
 
     number: int
     history: History
@@ -30,7 +30,7 @@ def different(devices: list[LeftState]) -> Iterator[str]:
 
 
 def lost(devices: list[LeftState]) -> Iterator[str]:
-    """What was added and is gone, was taken out and is there, is there twice, or is nobody's."""
+    """Finds tokens that were added and are gone, were removed and are there, occur twice, or are unknown."""
     edits = [edit for left in devices for edit in left.history.edits]
     state = devices[0].state
     for kind, found in {"items": [value for value, _ in state["items"]], "members": state["members"]}.items():
@@ -40,7 +40,7 @@ def lost(devices: list[LeftState]) -> Iterator[str]:
             if count > 1:
                 yield f"{kind}: {token} is there {count} times"
             if token not in added:
-                yield f"{kind}: nobody has added {token}"
+                yield f"{kind}: no device has added {token}"
             if token in gone:
                 yield f"{kind}: {token} was taken out and is there"
         for token, edit in added.items():
@@ -49,7 +49,7 @@ def lost(devices: list[LeftState]) -> Iterator[str]:
 
 
 def _changes(edits: list[Edit], kind: str) -> tuple[dict[str, Edit], set[str], set[str]]:
-    """What was added, was taken out, and was perhaps taken out."""
+    """Returns the tokens that were added, were removed, and were perhaps removed."""
     added: dict[str, Edit] = {}
     gone, perhaps = set(), set()
     for edit in edits:
@@ -89,7 +89,7 @@ def replaced(devices: list[LeftState]) -> Iterator[str]:
     origins = [edit for edit in edits if edit.rows["value/shared"] == values.get("shared")]
     made_edits = [edit for edit in edits if edit.is_made]
     if not origins and (made_edits or values.get("shared") is not None):
-        yield f"value shared is {values.get('shared')!r}, of nobody"
+        yield f"value shared is {values.get('shared')!r}, of no device"
     for origin in origins:
         newer = [edit for edit in made_edits if edit.time > origin.made]
         if newer:

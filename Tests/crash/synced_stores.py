@@ -68,7 +68,7 @@ class StoreTurn(turn.Turn):
                         continue
                     if not self.reaper.forget(process):
                         code, errors = process.returncode, self.errors(life[0])
-                        raise RuntimeError(f"device {life[0]} ended by itself, {code}: {errors}")
+                        raise RuntimeError(f"device {life[0]} ended early, {code}: {errors}")
                     self.kills += 1
                     running[life] = self.watched(*life)
         finally:

@@ -1,6 +1,6 @@
 """One turn of devices that live, are killed all the time, and are let come to rest; then rules are checked.
 
-What a device does stands in a script of its own, which is started anew after each kill, with a JSON object
+A script of its own has the actions of a device. It is started again after each kill, with a JSON object
 of options as its argument: folder, number, seed, policy, user, prefix and mode.
 """
 
@@ -30,7 +30,7 @@ Verdict = tuple[str, list[str]]
 class Turn(ABC):
     """The devices of one policy, beside the object store that SATCHEL_TEST_S3 tells of."""
 
-    #: What devices run.
+    #: The script that devices run.
     script: Path
     #: How long they may take to come to rest, in seconds.
     timeout = 60.0
@@ -54,19 +54,19 @@ class Turn(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """What is done in peace, before the first of them dies."""
+        """Prepares, before the first of them is killed."""
 
     @abstractmethod
     def faults(self) -> Iterator[Verdict]:
-        """What has to be so in the end."""
+        """Verifies the outcome."""
 
     @abstractmethod
     def counts(self) -> dict[str, int]:
-        """What has happened so far, by the journals. A run in which something never did proves nothing."""
+        """Returns what has happened, by the journals. A run in which something never did proves nothing."""
 
     @property
     def lives(self) -> list[tuple[int, str]]:
-        """What is killed and started anew: devices, and what they do."""
+        """Devices that are killed and started again."""
         return [(number, "live") for number in self.numbers]
 
     def start(self, number: int, mode: str, **more: Any) -> subprocess.Popen[str]:
@@ -102,7 +102,7 @@ class Turn(ABC):
                 for life, (process, death) in running.items():
                     if process.poll() is not None:
                         code, errors = process.returncode, self.errors(life[0])
-                        raise RuntimeError(f"device {life[0]} ended by itself, {code}: {errors}")
+                        raise RuntimeError(f"device {life[0]} ended early, {code}: {errors}")
                     if time.monotonic() > death:
                         process.kill()
                         process.wait()

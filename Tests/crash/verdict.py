@@ -1,7 +1,7 @@
 """Whether what photos.py left behind is what it has to be: each rule gives what breaks it.
 
 An edit is acknowledged by the first sync that began after the edit was made and ended well, its shard
-included, when it stands in no conflict log by then and its device had not begun another edit of the row.
+included, when no conflict log has it by then and its device had not begun another edit of the row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from satchel.photos import PhotoConflict
 
 @dataclass
 class Left:
-    """What a device has in the end."""
+    """The content of a device in the end."""
 
     number: int
     history: History
@@ -86,7 +86,7 @@ def _is_logged(left: Left, claim: Claim, key: str, count: int) -> bool:
 
 
 def broken_promises(devices: list[Left], remote: Remote) -> Iterator[str]:
-    """Rows of the remote copy that come from nobody, or from an edit that an acknowledged one replaced."""
+    """Rows of the remote copy that no device wrote, or that an acknowledged edit had replaced."""
     for key in _keys(len(devices)):
         value = remote.rows[key][1] if key in remote.rows else None
         all_claims = [claim for left in devices for claim in claims(left, key)]
@@ -96,7 +96,7 @@ def broken_promises(devices: list[Left], remote: Remote) -> Iterator[str]:
             # As it was in the beginning.
             lost.append(next((claim for claim in all_claims if claim.acknowledged < math.inf), None))
         if not lost:
-            yield f"row {key}: nobody has written {value!r}"
+            yield f"row {key}: no device has written {value!r}"
         elif None not in lost:
             yield f"row {key}: it is {value or 'deleted'!r}, and {lost[-1]} was acknowledged and is lost"
 
@@ -121,7 +121,7 @@ def vanished_edits(devices: list[Left], remote: Remote) -> Iterator[str]:
             made = [each for each, claim in enumerate(found) if claim.edit.is_made]
             if not made:
                 continue
-            # What its device was killed in may have been made, too.
+            # The edit during which its device was killed may have been made, too.
             latest = found[made[-1] :]
             is_shared = key in shared_rows()
             if is_shared and len(latest) > 1:
@@ -140,13 +140,13 @@ def torn_rows(devices: list[Left], remote: Remote) -> Iterator[str]:
     for key, found in remote.rows.items():
         number = numbers.get((key, found[1]))
         if number is None:
-            yield f"row {key} is of nobody"
+            yield f"row {key} is of no device"
             continue
         columns = ["" if each is None else str(each) for each in row(key, found[1], number).values()]
         if found != [*columns, ""]:
             yield f"row {key} is {found}"
     if missing := {md5("other", each) for each in range(OTHERS)} - remote.rows.keys():
-        yield f"{len(missing)} rows are gone that nobody has touched"
+        yield f"{len(missing)} rows are gone that no device has touched"
 
 
 def _keys(devices: int) -> list[str]:

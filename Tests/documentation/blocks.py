@@ -12,7 +12,7 @@ EXEMPTION = re.compile(r"^\s*<!--\s*not run:\s*(.+?)\s*-->\s*$")
 
 @dataclass
 class Block:
-    """A block: where its first line stands, what its info string says, and why it is not run, if so."""
+    """A block: the line where it begins, its info string, and the reason when it is not run."""
 
     page: Path
     line: int

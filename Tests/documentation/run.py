@@ -77,7 +77,7 @@ def broken_links(page: Path) -> list[str]:
 
 
 class Tally:
-    """What passed and what did not."""
+    """The checks that passed and those that failed."""
 
     passed = failed = exempt = 0
 
@@ -127,7 +127,7 @@ class Tally:
 
 
 def prepare_environment() -> None:
-    """What a reader has at hand who installed Satchel: the binding, the library and the tool."""
+    """The environment of a reader who installed Satchel: the binding, the library and the tool."""
     os.environ["SATCHEL_LIBRARY"] = str(LIBRARY / "libsatchel.so")
     os.environ["PYTHONPATH"] = str(ROOT / "Bindings/Python")
     sys.path.insert(0, os.environ["PYTHONPATH"])

@@ -36,7 +36,7 @@ class SwiftPages:
         self.package = scratch / "package"
 
     def write(self, programs: dict[Path, list[Block]]) -> None:
-        """Writes the package anew, with the blocks of each page in their order."""
+        """Writes the package again, with the blocks of each page in their order."""
         shutil.rmtree(self.package, ignore_errors=True)
         products = ", ".join(
             f'.product(name: "{product}", package: "Satchel")'

@@ -28,7 +28,7 @@ from satchel._functions import FUNCTIONS
 
 #: Calls of each thread of a slice, and its seconds.
 CALLS, SECONDS = 400, 5.0
-#: How long a process may take that should have ended by itself long ago, in seconds.
+#: Seconds after which a process that should have ended long ago is killed.
 PATIENCE = 150
 #: From how many seconds on a run must have called every function, and seen each succeed.
 ALL_CALLED, ALL_SUCCEED = 60, 600
@@ -96,7 +96,7 @@ def examine() -> None:
                     continue
             try:
                 with satchel.open(path) as store:
-                    # What a damaged file still has may not fit together: recovering says so.
+                    # The remains of a damaged file may not fit together: recovering says so.
                     is_sound = folder != "recovered" and not Path("unsound").exists()
                     findings = store.check() if is_sound else []
                     findings = [each for each in findings if not is_expected(each.code, each.message)]

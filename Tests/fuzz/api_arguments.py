@@ -101,7 +101,7 @@ NUMBERS: dict[Any, list[Any]] = {
 
 
 class Options:
-    """What an options struct points to, with room for fields of a newer header."""
+    """The memory of an options struct, with room for fields of a newer header."""
 
     def __init__(self, kind: type[Structure]):
         self.room = ctypes.create_string_buffer(1100)

@@ -251,7 +251,7 @@ def story_query(dice: Dice) -> object:
 
 
 def s3(dice: Dice) -> object:
-    """A bucket that nobody serves: nothing listens on that port of loopback."""
+    """A bucket without a server: nothing listens on that port of loopback."""
     return {
         "bucket": "satchel",
         "endpoint": "http://127.0.0.1:9",

@@ -17,7 +17,7 @@ from typing import Any
 from satchel import _abi
 from satchel._abi import REMOTE_RESULT, Bytes
 
-#: What a clock may say besides the time.
+#: Times of a broken clock.
 STRANGE_TIMES = [0, -1, 2**63 - 1, -(2**63), 10**15]
 
 
@@ -70,7 +70,7 @@ class Host:
         # ChangeCallback and SessionCallback are one type to ctypes.
 
     def context(self, is_released: bool) -> int:
-        """A new context. One that has no release function is never given back."""
+        """A new context. One that has no release function is never released."""
         with self._lock:
             self._next += 1
             if is_released:

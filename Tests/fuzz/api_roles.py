@@ -2,7 +2,7 @@
 make and end, and the paths of each role.
 """
 
-#: What the handles, bytes and paths of a function are, in the order of its arguments.
+#: The roles of a function's handles, bytes and paths, in the order of its arguments.
 ROLES = {
     "satchel_version": "",
     "satchel_status_name": "",
@@ -217,7 +217,7 @@ KINDS = {
     "photos": 6,
     "records": 12,
 }
-#: What makes a handle, and of which kind.
+#: The functions that make a handle, and its kind.
 MAKERS = {
     "satchel_store_open": "store",
     "satchel_store_observe": "observer",
@@ -234,7 +234,7 @@ MAKERS = {
     "satchel_records_open": "records",
     "satchel_records_watch": "observer",
 }
-#: What ends one.
+#: The functions that free one.
 ENDERS = {
     "satchel_store_close", "satchel_observer_free", "satchel_interrupt_free", "satchel_session_free",
     "satchel_stories_free", "satchel_story_free",

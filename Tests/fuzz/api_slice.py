@@ -67,12 +67,12 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_store_restore": 0.5,
 }
 
-#: What buffers hold that is no JSON.
+#: Functions whose buffers hold no JSON.
 NO_JSON = {"satchel_json_get_text", "satchel_story_check", "satchel_story_graph", "satchel_story_path_count",
            "satchel_story_report", "satchel_story_text", "satchel_stories_story",
            "satchel_photos_export_shard", "satchel_remote_get", "satchel_remote_put",
            "satchel_catalogue_has_cached"}  # fmt: skip
-#: What a callback may call: nothing that waits for a callback to return, as the header says.
+#: Functions that a callback may call: none that waits for a callback to return, as the header says.
 IN_CHANGE = sorted(
     name for name in FUNCTIONS
     if name not in ENDERS and name not in MAKERS
@@ -238,7 +238,7 @@ class Slice:
             self.fault(f"{line} failed with {status} and left no message")
         is_allowed_null = name in TAKE_NULL and arguments.values[0] is None
         if arguments.has_bad_handle and status not in (INVALID, CLOSED) and not is_allowed_null:
-            self.fault(f"{line} took a handle that is none: status {status}: {message!r}")
+            self.fault(f"{line} accepted an invalid handle: status {status}: {message!r}")
         if status == 0:
             self.succeeded[name] += 1
         for kind, out in arguments.outs:
@@ -296,7 +296,7 @@ def _bytes(data: bytes) -> _abi.Bytes:
 
 
 def _outs(arguments: Arguments) -> str:
-    """What a call gave back in numbers."""
+    """Returns a call's numeric results."""
     return " ".join(str(out.value) for kind, out in arguments.outs if kind and kind is not POINTER(Buffer))
 
 

@@ -1,4 +1,4 @@
-/* What a program needs of an installed Satchel: the header, the library, and one section in and out. */
+/* Uses an installed Satchel: the header, the library, and one section in and out. */
 #include <satchel.h>
 #include <stdio.h>
 #include <string.h>

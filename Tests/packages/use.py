@@ -1,4 +1,4 @@
-"""What an app does with an installed Satchel, in every package of it: use.py [VERSION]
+"""Uses an installed Satchel as an app does, in each of its packages: use.py [VERSION]
 
 Fails when the library or the package is not of that version.
 """

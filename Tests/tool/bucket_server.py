@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 ACCESS_KEY = "AKIDOFTHETESTS"
-SECRET_KEY = "the-secret-key-that-nobody-may-see"
+SECRET_KEY = "the-secret-key-that-no-one-may-see"
 
 
 class BucketServer(ThreadingHTTPServer):

@@ -141,7 +141,7 @@ def test_names_are_quoted(run, tmp_path, name):
 
 
 def test_the_tool_needs_nothing_but_itself(tmp_path):
-    """A copy elsewhere, with nothing of the checkout beside it."""
+    """A copy elsewhere, without the rest of the checkout."""
     (tmp_path / "satchel").write_bytes(Path(TOOL).read_bytes())
     (tmp_path / "satchel").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}

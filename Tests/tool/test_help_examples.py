@@ -36,7 +36,7 @@ EXAMPLE = re.compile(r"^  ((?:satchel|git) .*)$", re.MULTILINE)
 IN_MAN = re.findall(r"^\$ (.*)$", MAN, re.MULTILINE)
 EXAMPLES = sorted({line for _, text in HELPS for line in EXAMPLE.findall(text)} | set(IN_MAN))
 
-# What exits with 1 here, as its help says: there is nothing to list, or there is something to transfer.
+# Examples that exit with 1 here, as their help says: there is nothing to list, or something to transfer.
 ATTENTION = (
     "--dry-run", "--status error", "records conflicts planner.satchel", "photos conflicts list",
     "photos conflicts guide.satchel", "story lint -",

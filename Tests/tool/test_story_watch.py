@@ -27,7 +27,7 @@ class Watch:
         self.process.communicate()
 
     def codes(self):
-        """What the next check finds: the codes by file."""
+        """Returns the findings of the next check: the codes by file."""
         files = json.loads(self.process.stdout.readline())["files"]
         return {file["file"]: sorted({each["code"] for each in file["findings"]}) for file in files}
 

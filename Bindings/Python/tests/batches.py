@@ -1,4 +1,4 @@
-"""What the tests of batches share."""
+"""Helpers of the tests of batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OSLO = {"locality": "Oslo", "country_code": "NO"}
 
 
 class Stop(Exception):
-    """Ends a batch that is to be undone."""
+    """Ends a batch that is to be rolled back."""
 
 
 @contextlib.contextmanager

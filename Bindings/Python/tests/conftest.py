@@ -32,7 +32,7 @@ def vectors() -> Dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def deliveries() -> List[Dict[str, Any]]:
-    """What a backend sent for 266 towns; not to be changed by a test."""
+    """A backend's deliveries for 266 towns; not to be changed by a test."""
     lines = (FIXTURES / "places.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path, clock: Clock) -> Iterator[satchel.Store]:
-    """A store in a file, with a clock that stands still; it has to be sound after every test."""
+    """A store in a file, with a clock that does not move; it has to be sound after every test."""
     with satchel.open(path, clock=clock) as store:
         yield store
         if not store.closed:

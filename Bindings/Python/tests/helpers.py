@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Helpers of several tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SINGAPORE = {"locality": "Singapore", "country_code": "SG"}
 
 
 class Clock:
-    """A clock that tests set. It begins in 2024 and moves only when it is told to."""
+    """A clock that tests set. It begins in 2024 and moves only when a test sets it."""
 
     def __init__(self) -> None:
         self.now = 1_704_067_200_000
@@ -50,7 +50,7 @@ def section(content: Any, name: str = "cuisine", **fields: Any) -> Dict[str, Any
 
 
 def stripped(value: Any) -> Any:
-    """A value less `_storage`, wherever it stands."""
+    """A value without `_storage`, at any depth."""
     if isinstance(value, dict):
         return {key: stripped(child) for key, child in value.items() if key != "_storage"}
     return [stripped(child) for child in value] if isinstance(value, list) else value

@@ -24,7 +24,7 @@ def of_file(file: Path) -> Documents:
 
 
 def of_mirror(courses: Collection, file: Path) -> Documents:
-    """What the file has when it is complete."""
+    """The content of the file when it is complete."""
     assert courses.verify_mirror() == []
     return of_file(file)
 

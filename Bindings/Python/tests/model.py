@@ -96,7 +96,7 @@ class Model:
         self.changed = False
         """Whether the section that is persisted has changed an entity."""
 
-    # What is sent.
+    # Deliveries and edits.
 
     def deliver(self, delivery: Dict[str, Any], complete: bool = False) -> None:
         for section in delivery["sections"]:
@@ -143,7 +143,7 @@ class Model:
         self.variants[reference] = Variant(body, self.clock() + lifetime)
         return reference
 
-    # What is asked.
+    # Queries.
 
     def own(self, location: Dict[str, Any]) -> Optional[Context]:
         return self.contexts.get(next(iter(keys(location).items())))
@@ -203,7 +203,7 @@ class Model:
                 expired = variant.expires_at <= self.clock() and not allow_expired
                 if expired or not self.covers(value, location):
                     return _NOTHING
-                # What stands inside of an entity belongs to it, and is covered as it is.
+                # The values inside of an entity belong to it, and are covered as it is.
                 return assembled(variant.content, True)
             if not inline and not any(True for _ in self.references(value)):
                 return _NOTHING

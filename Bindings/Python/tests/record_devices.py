@@ -60,7 +60,7 @@ def only(conflicts: Iterable[RecordConflict], record: str) -> RecordConflict:
 
 
 def moved(report: StoreSyncReport, what: str = "records") -> Dict[str, int]:
-    """What a report counts of records or of state that is not 0."""
+    """The counts of a report, of records or of state, that are not 0."""
     assert report.ok, report.failed
     counts = getattr(report, what)
     return {name: getattr(counts, name) for name in counts.__annotations__ if getattr(counts, name)}

@@ -22,7 +22,7 @@ def value_at(document: Any, path: str) -> Any:
 
 
 def kind(value: Any) -> int:
-    """Where a value stands in an order, by its kind."""
+    """The position of a value in an order, by its kind."""
     if value is MISSING:
         return 0
     if value is None:

@@ -1,4 +1,4 @@
-"""What is to be found in a story, worked out anew with networkx: no code, and no idea, of the library's."""
+"""The findings of a story, worked out independently with networkx: no code, and no idea, of the library's."""
 
 from __future__ import annotations
 

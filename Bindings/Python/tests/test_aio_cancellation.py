@@ -1,4 +1,4 @@
-"""What happens to a call when the task that awaits it is cancelled."""
+"""Calls whose awaiting task is cancelled."""
 
 from __future__ import annotations
 

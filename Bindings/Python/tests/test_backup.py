@@ -39,7 +39,7 @@ def test_a_backup_holds_what_the_store_held(store: satchel.Store, tmp_path: Path
     assert held(file) == documents
     with satchel.open(file) as copy:
         assert copy.state.get("theme") == "dark"
-    # What has the name already is replaced.
+    # A file of that name is replaced.
     store.backup(str(file))
     assert set(held(file)) == {*documents, "later"}
     assert not list(tmp_path.glob("*.part*"))

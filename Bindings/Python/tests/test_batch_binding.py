@@ -1,4 +1,4 @@
-"""What belongs to a batch: the calls of its task in asyncio, of its thread elsewhere, and of their copies."""
+"""Calls that belong to a batch: of its task in asyncio, of its thread elsewhere, and of their copies."""
 
 # The blocks that raise are batches, whose end is what raises.
 # ruff: noqa: PT012

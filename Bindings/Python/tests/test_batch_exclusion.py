@@ -1,4 +1,4 @@
-"""What a batch excludes: the calls of other tasks and threads, which wait or are refused."""
+"""A batch excludes the calls of other tasks and threads, which wait or are refused."""
 
 # The blocks that raise are batches, whose end is what raises.
 # ruff: noqa: PT012
@@ -84,7 +84,7 @@ def test_a_batch_inside_of_it_is_of_one_task(store: satchel.Store, notes: Notes)
         with store.batch():
             task = asyncio.ensure_future(inner())
             await begun.wait()
-            # Neither the sibling nor the task around it writes into what may be undone.
+            # Neither the sibling nor the task around it writes into a batch that may be rolled back.
             with pytest.raises(satchel.Busy):
                 notes.put("outer", {"n": 2})
             with pytest.raises(satchel.Busy):
@@ -119,7 +119,7 @@ def test_other_threads_wait_as_long_as_they_may(tmp_path: Path, place: str) -> N
             thread.join(60)
             assert not thread.is_alive()
         busy = satchel.Busy
-        # What is in memory has one connection, which shows what is not committed.
+        # A store in memory has one connection, which shows uncommitted changes.
         assert found == ([busy, busy, busy] if place == ":memory:" else [busy, ["old"], None])
         assert sorted(notes.ids()) == ["inside", "old"]
 
@@ -156,7 +156,7 @@ def test_closing_beside_a_batch_undoes_it_and_says_so(path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_against_a_model(store: satchel.Store, notes: Notes, seed: int) -> None:
-    """Every acknowledged put is there, unless its own batch was undone; what was undone is nowhere."""
+    """Every acknowledged put is there, unless its batch was rolled back; nothing of such a batch is there."""
     kept: Set[str] = set()
     names = iter(range(10**9))
     lock = threading.Lock()

@@ -13,7 +13,7 @@ import satchel
 
 
 class Refusals:
-    """What closing a store in callbacks comes to."""
+    """The outcomes of closing a store in callbacks."""
 
     def __init__(self) -> None:
         self.seen: List[type] = []

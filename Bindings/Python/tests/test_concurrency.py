@@ -35,7 +35,7 @@ def sent(name: str, value: Any) -> Dict[str, Any]:
 
 
 def write(path: str, name: str, times: int) -> None:
-    """What each of several processes does."""
+    """Runs in each of several processes."""
     with satchel.open(path) as store:
         for number in range(times):
             store.catalogue.persist(SHANGHAI, sent(name, number))

@@ -60,7 +60,7 @@ BAD_SECTIONS: Dict[str, Any] = {
 
 @pytest.fixture
 def heard(store: satchel.Store) -> List[satchel.Change]:
-    """What an observer hears, after one section was persisted."""
+    """Returns an observer's notifications, after one section was persisted."""
     store.catalogue.persist(SHANGHAI, GOOD)
     changes: List[satchel.Change] = []
     store.observe(changes.append)

@@ -136,7 +136,7 @@ def test_a_time_limit_of_the_store(filled: Path) -> None:
                 read(store)
             assert isinstance(raised.value, TimeoutError)
             assert raised.value.code == "ETIMEDOUT"
-        # What is not long has no limit, and no write has one.
+        # Short calls have no limit, and no write has one.
         assert notes.get("7") == {"text": "note 7"}
         assert notes.put("7", {"text": "note 7"}) > 0
         with store.timeout(None):

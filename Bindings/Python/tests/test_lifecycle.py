@@ -163,7 +163,7 @@ def test_what_is_not_there_is_not_found(tmp_path: Path, read_only: bool) -> None
 
 
 def spoil_text(path: Path) -> None:
-    path.write_text("This is no database, and nobody's to overwrite.\n" * 100, encoding="utf-8")
+    path.write_text("This is no database, and must not be overwritten.\n" * 100, encoding="utf-8")
 
 
 def spoil_foreign(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is stored, listed and deleted; members of a section that the library does not know."""
+"""Listing and deleting; members of a section that the library does not know."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ with satchel.open(sys.argv[1]) as store:
 
 
 def heard_from(store: satchel.Store) -> List[Tuple[satchel.Change, str]]:
-    """What an observer hears, and on which thread."""
+    """The notifications of an observer, and their threads."""
     heard: List[Tuple[satchel.Change, str]] = []
     store.observe(lambda change: heard.append((change, threading.current_thread().name)))
     return heard

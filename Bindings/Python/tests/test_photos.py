@@ -153,7 +153,7 @@ def test_deleting_says_how_many_there_were(photos: PhotoCatalogue) -> None:
     assert_holds(photos, {md5(each): row(each) for each in (0, 5, 6, 7, 8, 9)})
     assert photos.delete(md5(each) for each in range(10)) == 6
     assert_holds(photos, {})
-    # What was never on both sides is not a change when it is gone.
+    # A photo that was never on both sides is not a change when it is gone.
     assert photos.modified_shards() == []
 
 

@@ -260,7 +260,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, path: Path) -> None:
         assert photos.count(backup_status="uploaded") == 1
         assert len(keys(remote)) == 2
         report = photos.backup.run(remote, "ada")
-        # What the killed run had written is not sent again.
+        # The parts that the killed run had written are not sent again.
         assert (report.uploaded, report.found, report.queued) == (3, 1, 0)
         assert photos.count(backup_status="uploaded") == 5
         assert store.check() == []

@@ -34,7 +34,7 @@ DATE = re.compile(r"((?!0000)\d{4})[-:](\d\d)[-:](\d\d)[ T](\d\d:\d\d:\d\d)")
 
 
 def exiftool(folder: Path) -> List[Dict[str, Any]]:
-    """What exiftool says of the pictures in a directory."""
+    """Returns exiftool's answers for the pictures in a directory."""
     dates = [f"-EXIF:{tag}" for tag in (*TAGS, *OFFSETS)]
     others = ["-ImageSize", "-FileType", "-Warning", "-Error"]
     command = ["exiftool", "-json", "-n", "-G1", "-fast", *dates, *others, str(folder)]

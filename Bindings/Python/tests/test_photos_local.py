@@ -1,4 +1,4 @@
-"""What only this device knows of a photo: camera, stars, and the way to its backup."""
+"""Values of a photo that only this device has: camera, stars, and the state of its backup."""
 
 from __future__ import annotations
 

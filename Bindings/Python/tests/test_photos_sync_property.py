@@ -1,6 +1,6 @@
 """Devices that edit at random and synchronize now and then, against a plain dict.
 
-The model knows what the remote holds, and what each device changed since it last agreed. With "remote_wins" a
+The model knows what the remote holds, and the changes of each device since the last one. With "remote_wins" a
 change that lost has to be among the conflicts; with "merge" it is on top.
 """
 
@@ -27,7 +27,7 @@ POLICIES = st.sampled_from(["remote_wins", "merge"])
 
 
 class Device:
-    """What a device must hold: its rows, and what both sides last agreed on by shard."""
+    """The content that a device must have: its rows, and the common ancestor of each shard."""
 
     def __init__(self, photos: PhotoCatalogue) -> None:
         self.photos = photos
@@ -95,7 +95,7 @@ class Album(RuleBasedStateMachine):
         assert report.conflicts == conflicts
 
     def settle(self, known: Device, shard: int, policy: str) -> bool:
-        """What a synchronization makes of one shard; whether both sides had changed it."""
+        """Returns one shard after a synchronization, and whether both sides had changed it."""
         mine, theirs = within(known.rows, shard), within(self.remote_copy, shard)
         agreed = known.agreed[shard]
         base = agreed or {}

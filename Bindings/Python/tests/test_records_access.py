@@ -76,6 +76,6 @@ def test_a_collection_is_asked_as_a_mapping_is(courses: Records[Dict[str, Any]])
     assert sum(each["n"] for each in courses.iterate({"n": {"lt": 10}})) == 45
     backwards = courses.iterate(order_by="-n")
     assert next(backwards).id == "c1199"
-    # What is deleted meanwhile is left out.
+    # Records that are deleted meanwhile are left out.
     courses.delete("c3")
     assert len(list(backwards)) == 1198

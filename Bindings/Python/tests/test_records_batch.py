@@ -67,7 +67,7 @@ def test_a_batch_that_raises_undoes_everything(store: satchel.Store, courses: Co
     assert courses.ids() == ["kept"]
     assert courses.count({"n": 0}) == 1
     assert courses.count({"n": 1}) == 0
-    # Row numbers and keys that were only in memory must not be taken for real.
+    # Row numbers and keys that were only in memory must not be mistaken for stored ones.
     courses.put("a", {"n": 3})
     assert courses.get("a") == {"n": 3}
     assert [each["n"] for each in courses.list()] == [0, 3]
@@ -332,7 +332,7 @@ def test_a_collection_can_be_opened_in_a_batch(store: satchel.Store) -> None:
     with pytest.raises(Stop):
         fail()
     assert [each.name for each in store.collections()] == ["fresh"]
-    # The handle is of a collection that is not there any more: it says so, or makes it again; it never lies.
+    # The handle is of a collection that is not there any more: it says so, or makes a new one; it never lies.
     try:
         opened[0].put("b", {"n": 2})
     except satchel.SatchelError:

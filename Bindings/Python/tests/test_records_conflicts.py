@@ -91,19 +91,19 @@ def test_equal_versions_and_opposite_changes_are_no_conflicts(
 ) -> None:
     phone, tablet = pair
     declare(pair, policy)
-    for id in ("same", "undone", "alone"):
+    for id in ("same", "reverted", "alone"):
         phone.put(id, n=1)
     agreed(pair, remote_copy)
     for device in pair:
         device.put("same", n=2, m={"x": [1]})
-    phone.put("undone", n=2)
-    tablet.put("undone", n=5)
-    tablet.put("undone", n=1)
+    phone.put("reverted", n=2)
+    tablet.put("reverted", n=5)
+    tablet.put("reverted", n=1)
     phone.put("alone", n=3)
     reports = [device.sync(remote_copy) for device in (phone, tablet, phone)]
     assert [each.conflicts for each in reports] == [0, 0, 0]
     agreed(pair, remote_copy)
-    assert tablet.documents() == {"same": {"n": 2, "m": {"x": [1]}}, "undone": {"n": 2}, "alone": {"n": 3}}
+    assert tablet.documents() == {"same": {"n": 2, "m": {"x": [1]}}, "reverted": {"n": 2}, "alone": {"n": 3}}
     assert phone.records.conflicts() == tablet.records.conflicts() == []
 
 

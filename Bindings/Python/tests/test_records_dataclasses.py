@@ -148,7 +148,7 @@ def test_what_does_not_fit_the_class_is_named(
         ) as caught:
             call()
         assert caught.value.__cause__ is not None
-    # What does not have to be read can be counted, named and deleted.
+    # Records that need not be decoded can be counted, named and deleted.
     assert courses.count() == 1
     assert courses.ids() == ["odd"]
     assert courses.delete("odd")

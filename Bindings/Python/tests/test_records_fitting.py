@@ -1,4 +1,4 @@
-"""What is put into a collection of a dataclass can be read again; records are put as their documents."""
+"""Documents put into a collection of a dataclass can be read again; records are put as their documents."""
 
 from __future__ import annotations
 

@@ -254,12 +254,12 @@ def test_what_was_flushed_is_there_exactly_once_after_a_kill(path: Path) -> None
             count = len(pushed)
             assert pushed == list(range(count - 1, -1, -1))
             assert count > acknowledged[-1]
-            # Each change is saved by itself, in order: of the last round only the first ones may be there.
+            # Each change is saved separately, in order: of the last round only the first ones may be there.
             score = store.state.scores("s", 0, 1e9).value("k")
             assert count <= score <= count + 1
             assert len(store.state.members("m")) in (count - 1, count)
             assert store.state.get("last") in (count - 2, count - 1)
-            # What came after the last flush is made whole, for the next round.
+            # The changes after the last flush are completed, for the next round.
             store.state.scores("s", 0, 1e9).add("k", count - score)
             store.state.members("m").add(count - 1)
             store.state.set("last", count - 1)
@@ -274,7 +274,7 @@ def killed_after(script: str, lines: int, path: Path, first: int) -> List[int]:
     assert process.stdout is not None
     said = [process.stdout.readline() for _ in range(lines)]
     process.send_signal(signal.SIGKILL)
-    # What it said in the meantime was acknowledged, too; a line that was cut off was not.
+    # The lines that it wrote in the meantime were acknowledged, too; a line that was cut off was not.
     said += [line for line in process.stdout if line.endswith("\n")]
     process.wait()
     process.stdout.close()

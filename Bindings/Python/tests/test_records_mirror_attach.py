@@ -111,7 +111,7 @@ def test_hand_edits_between_two_launches_are_not_lost(path: Path, file: Path, ki
     with satchel.open(path) as store:
         courses = store.records("courses")
         courses.put("c0", {"n": 0})
-        # What has the same on one side, and more on the other, needs no decision.
+        # Content that is the same on one side, and more on the other, needs no decision.
         refused = kind == "changed" or (kind == "deleted" and mode == "file_first")
         if refused:
             with pytest.raises(satchel.InvalidArgument):

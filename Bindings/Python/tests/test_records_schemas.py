@@ -106,7 +106,7 @@ def test_those_that_fit_are_written_and_the_others_reported(users: satchel.Recor
     assert users.ids() == ["a", "e", "f"]
     assert users.put_many([("", {}), ("g", {})], skip_rejected=True).rejected[0].code == "EINVALID"
     assert users.put_many([], skip_rejected=True) == PutReport(0, [])
-    # What JSON cannot represent is an error of the call.
+    # A value that JSON cannot represent is an error of the call.
     with pytest.raises(satchel.InvalidArgument, match="'h'"):
         users.put_many({"h": {"x": float("nan")}}, skip_rejected=True)
 

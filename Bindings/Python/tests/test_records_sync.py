@@ -82,7 +82,7 @@ def test_several_collections_and_relations_travel_in_one_call(
     declare(phone)
     declare(tablet)
     with phone.store.batch():
-        # What refers comes before what it refers to.
+        # Records that refer come before those that they refer to.
         for each in range(30):
             lesson = {"course": f"c{each}", "tags": [f"t{each % 3}", "t0"]}
             phone.store.records("lessons").put(f"l{each}", lesson)
@@ -167,7 +167,7 @@ def test_a_dry_run_names_what_then_moves(pair: List[Device], object_store: Remot
         again = device.sync(object_store, dry_run=True)
         assert again.planned == report.planned
         assert {each.collection for each in report.planned} <= {"courses"}
-        # What is merged is uploaded afterwards.
+        # Merged records are uploaded afterwards.
         return {each.id: each.action for each in reversed(report.planned)}
 
     assert planned(phone) == {f"c{each}": "upload" for each in range(20)}
@@ -327,7 +327,7 @@ def test_detach_and_bind_again(pair: List[Device], remote_copy: Remote, tmp_path
     tablet.clock.advance(60_000)
     tablet.put("c", n=3)
     tablet.sync(remote_copy)
-    # Bound again, it compares everything. What was deleted meanwhile returns: nobody remembers it.
+    # Bound again, it compares everything. Records deleted meanwhile return: no device remembers them.
     report = phone.sync(remote_copy)
     assert moved(report) == {"uploaded": 1, "downloaded": 2, "conflicts": 1, "lost": 1}
     assert phone.conflicts() == [("a", "lost")], "without a base both have changed it"

@@ -25,7 +25,7 @@ def with_codes(devices: List[Device], **declared: object) -> None:
 
 
 def give(device: Device, codes: Dict[str, str]) -> None:
-    """Gives records other codes in one batch, by way of codes that nobody has."""
+    """Gives records other codes in one batch, by way of codes that no record has."""
     with device.store.batch():
         for id in codes:
             device.put(id, code=f"none-{id}")
@@ -54,7 +54,7 @@ def test_codes_that_rotate_arrive(pair: List[Device], remote_copy: Remote, count
 
 @pytest.mark.parametrize("end", ["free", "deleted"])
 def test_codes_that_move_on_arrive(pair: List[Device], remote_copy: Remote, end: str) -> None:
-    """Chains: at the end of one is a code that nobody had, or a record that is deleted."""
+    """Chains: at the end of one is a code that no record had, or a record that is deleted."""
     with_codes(pair)
     phone, tablet = pair
     phone.records.put_many({id: {"code": code} for id, code in rotated(50, 0).items()})

@@ -312,7 +312,7 @@ def test_a_deletion_that_arrives_with_a_reference_to_it(
     tablet.sync(remote_copy)
     phone.records.delete("c")
     phone.sync(remote_copy)
-    # What the deletion does to the lesson is a change to send, though the lesson has just arrived.
+    # The deletion's effect on the lesson is a change to send, though the lesson has just arrived.
     report = desk.sync(remote_copy).records
     assert (report.deleted_remotely, report.uploaded) == ((1, 0) if on_delete == "cascade" else (0, 1))
     kept = [(each.side, each.local) for each in desk.store.records("lessons").conflicts()]

@@ -139,7 +139,7 @@ def test_good_stores_support_conditional_writes(tmp_path: Path) -> None:
             probe = each.probe()
             assert (bool(probe), probe.supported, probe.reason) == (True, True, None)
             assert each.probe("deeper/")
-    # What the probe wrote is gone again.
+    # The objects of the probe are gone again.
     assert store.objects == {}
     for prefix in (None, 5, "\ud800", "a\0"):
         with Directory(tmp_path / "remote_copy") as each, pytest.raises(InvalidArgument):

@@ -202,7 +202,7 @@ def test_answers_that_are_none_fail_the_request(
 
 
 def test_bodies_that_lie_are_not_believed(devices: Devices, host: DictStore) -> None:
-    """What is neither what the manifest says nor sound in itself is never read as photos."""
+    """A shard that neither matches the manifest nor is sound in itself is never read as photos."""
     devices[0].upsert(ROWS.values())
     with host.remote() as remote:
         devices[0].sync(remote, "ada")

@@ -117,7 +117,7 @@ def test_faults_of_the_store_are_retried_or_reported() -> None:
         faults.append(UnknownOutcome("lost"))
         remote.delete("b", if_match=tag)
         assert [each.key for each in remote.list()] == ["a"]
-        # What a function raises is the cause.
+        # The exception of a function is the cause.
         cause = ValueError("broken")
         faults.append(cause)
         with pytest.raises(satchel.SatchelError) as caught:

@@ -41,7 +41,7 @@ def bucket(told: Told, prefix: str) -> Iterator[S3]:
 
 @pytest.fixture
 def broken(told: Told, prefix: str) -> Iterator[S3]:
-    """The same bucket, behind a proxy that does what it is told to go wrong."""
+    """The same bucket, behind a proxy that injects faults on request."""
     options = {**told["store"], "endpoint": told["proxy"], "prefix": prefix}
     faults(told)
     with S3(**options, connect_timeout=2, stall_timeout=2, total_timeout=10) as remote:
@@ -50,7 +50,7 @@ def broken(told: Told, prefix: str) -> Iterator[S3]:
 
 
 def faults(told: Told, *wanted: Dict[str, Any]) -> None:
-    """What happens to the next requests."""
+    """Sets the faults of the next requests."""
     address = f"{told['admin']}/?{urllib.parse.quote(json.dumps(wanted))}"
     with urllib.request.urlopen(address, timeout=10) as answer:
         answer.read()

@@ -1,4 +1,4 @@
-"""Loading gives back exactly what was sent, less `_storage`."""
+"""Loading returns exactly what was sent, without `_storage`."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_shape_comes_back(catalogue: satchel.Catalogue, shape: str) -> None:
     assert loaded is not None
     assert text(loaded.content) == text(stripped(sent["content"]))
     assert (loaded.missing, loaded.expired, loaded.level) == ([], [], "locality")
-    # Once more: nothing is new, and it comes back the same.
+    # Once more: nothing is new, and loading returns the same.
     again = catalogue.persist(SHANGHAI, sent)
     assert (again.saved, again.updated, again.reused) == (0, 0, receipt.saved)
     repeated = catalogue.load(SHANGHAI, "cuisine")

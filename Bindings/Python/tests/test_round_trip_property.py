@@ -1,4 +1,4 @@
-"""Loading gives back what was sent, less `_storage`: for thousands of contents that nobody thought of."""
+"""Loading returns what was sent, without `_storage`: for thousands of generated contents."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_a_score_without_additions_is_0_or_the_nearest_bound(
         scores.remove("never added")
         assert scores.value("x") == nothing
         assert scores.all() == {}
-        # What it was does not return.
+        # The old values do not return.
         assert scores.add("x", 0) == nothing
         scores.remove("x")
     with pytest.raises(satchel.InvalidArgument, match="key"):

@@ -59,7 +59,7 @@ def test_clearing_the_cache_loses_nothing(books: StoryLibrary, shelf: Path) -> N
     before = books.story("frau-holle")
     books.clear_cache()
     assert books.story("frau-holle") == before
-    # What is in memory is not believed when the file has changed.
+    # A story in memory is not used when the file has changed.
     rewrite(shelf, "frau-holle", title="Mother Holle")
     assert books.story("frau-holle").title == "Mother Holle"
 
@@ -93,7 +93,7 @@ def test_a_closed_library_says_so(store: satchel.Store, shelf: Path, what: str, 
         CALLS[call](books)
     assert isinstance(caught.value, ValueError)
     books.close()
-    # What was read stays.
+    # Stories that were read stay.
     assert tale.start.id == "the-well"
     assert "closed" in repr(books)
 

@@ -28,7 +28,7 @@ def flipped(found: RemoteObject) -> RemoteObject:
     return changed(found, bytes(body))
 
 
-#: What may happen to an object.
+#: Damage of an object.
 DAMAGES: Dict[str, Callable[[Dict[str, RemoteObject], str], object]] = {
     "deleted": lambda objects, key: objects.pop(key),
     "empty": lambda objects, key: objects.update({key: changed(objects[key], b"")}),
@@ -160,7 +160,7 @@ def test_a_loss_that_is_accepted_is_made_good_by_others(log: Log, damage: str) -
     assert [(each.pack, each.entries) for each in report.losses] == [(key.rpartition("/")[2], 100)]
     assert "losses=1" in repr(report)
     assert len(joined.documents()) == 302
-    # What the other device has is sent again.
+    # The content of the other device is sent again.
     report = log.writer.sync(log.remote)
     assert report.records.uploaded == 100
     agreed(log.devices, log.remote)

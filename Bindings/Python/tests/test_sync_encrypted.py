@@ -1,4 +1,4 @@
-"""What a store synchronizes, encrypted on the way."""
+"""Synchronizing a store with an encryption key."""
 
 from pathlib import Path
 

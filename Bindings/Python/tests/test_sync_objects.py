@@ -1,7 +1,7 @@
 """Every object of a real sync log in a directory is deleted, cut, altered or replaced, one at a time.
 
-The next synchronization of a device that has the object's content writes it again; a device that has not is
-told what is missing, and takes nothing that nobody has written; in the end all have what all had.
+The next synchronization of a device that has the object's content writes it again; a device that has not gets
+an error that names what is missing, and takes nothing that no device has written; in the end all are equal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COLLECTIONS = ["books", "notes"]
 COMMITS, CHANGES = 60, 60
 #: The last commit that the late device has read.
 SEEN = 48
-#: What happens to a pack.
+#: Damage of a pack.
 KINDS = ["deleted", "cut", "flipped", "replaced"]
 Id = Tuple[str, str]
 
@@ -121,7 +121,7 @@ class Log:
         path.write_bytes(body(path.read_bytes()))
 
     def check(self, device: Device) -> Dict[Id, bytes]:
-        """What a device has; all of it was written."""
+        """Returns the content of a device; all of it was written."""
         found = device.texts()
         strange = [key for key, text in found.items() if text not in self.written[key]]
         assert strange == []
@@ -160,7 +160,7 @@ def flipped(body: bytes, bit: int) -> bytes:
 
 
 def damage(log: Log, key: str, kind: str) -> None:
-    """What happens to an object."""
+    """Damages an object."""
     dice = random.Random(key + kind)
     if kind == "deleted":
         (log.folder / "remote" / key).unlink()
@@ -220,7 +220,7 @@ def test_each_pack_is_written_again(log: Log, kind: str) -> None:
 
 @pytest.mark.parametrize("back", [1, 2, 7, 40])
 def test_an_older_head_is_replaced(log: Log, back: int) -> None:
-    """As when an old copy of it alone is put back: 40 commits ago it named packs that are gone since."""
+    """As when only the head is restored from a backup: 40 commits ago it named packs that are gone since."""
     one, other, late, new = log.renew()
     log.change(HEAD, lambda _: log.heads[-1 - back])
     told = refused(log, [new, late, other, one])
@@ -238,7 +238,7 @@ def test_a_head_that_is_deleted_is_written_again(log: Log) -> None:
 @pytest.mark.parametrize("part", ["line", "entries"])
 @pytest.mark.parametrize("each", range(8))
 def test_a_head_with_a_flipped_bit_is_written_again(log: Log, part: str, each: int) -> None:
-    """Whatever the bit makes of the head, nobody takes it."""
+    """Whatever the bit makes of the head, no device takes it."""
     dice = random.Random(f"{part} {each}")
     end = log.heads[-1].index(b"\n") + 1
     first, last = (0, end) if part == "line" else (end, len(log.heads[-1]))
@@ -261,7 +261,7 @@ def test_an_altered_entry_of_the_head_is_not_taken_with_a_loss(log: Log) -> None
 
 
 def refused(log: Log, devices: List[Device]) -> List[Device]:
-    """Lets all synchronize; returns those that were told of damage. None takes what nobody wrote."""
+    """Lets all synchronize; returns those that reported damage. None takes what no device wrote."""
     told = []
     for device in devices:
         try:

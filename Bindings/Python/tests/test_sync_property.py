@@ -38,7 +38,7 @@ class Family(RuleBasedStateMachine):
         for device in self.devices:
             device.store.records("notes", on_conflict=policy)
         self.token = 0
-        # What only one device writes, by its id.
+        # Records that only one device writes, by its id.
         self.own: Dict[str, Dict[str, int]] = {}
         # Of each record all tokens; of each token those that its writer saw.
         self.written: Dict[str, Set[int]] = {}

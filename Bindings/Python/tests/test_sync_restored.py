@@ -99,7 +99,7 @@ def test_the_original_and_its_restored_copy_both_go_on(
 def test_a_file_that_was_copied_while_closed_goes_on_as_well(
     known: List[Device], object_store: Remote, tmp_path: Path
 ) -> None:
-    """A copy that nobody told the library about has the name of the original as a writer."""
+    """A copy that the library does not know of has the name of the original as a writer."""
     phone, tablet = known
     phone.store.close()
     (tmp_path / "copy.satchel").write_bytes(phone.path.read_bytes())

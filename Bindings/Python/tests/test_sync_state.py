@@ -37,7 +37,7 @@ def test_the_newest_value_wins(pair: List[Device], object_store: Remote) -> None
     tablet.sync(object_store)
     phone.sync(object_store)
     assert one.get("theme") == two.get("theme") == {"name": "sepia"}
-    # What is not marked stays, and the mark outlives a removal.
+    # State that is not marked stays local, and the mark outlives a removal.
     assert two.get("size") is None
     phone.clock.advance(120_000)
     one.remove("theme")

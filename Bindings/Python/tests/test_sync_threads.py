@@ -191,7 +191,7 @@ for each in range(10 ** 6):
 
 
 def test_a_process_that_is_killed_while_it_synchronizes(tmp_path: Path) -> None:
-    """What was acknowledged before is in the store, and arrives."""
+    """Records that were acknowledged before are in the store, and arrive."""
     acknowledged = {}
     for number in range(6):
         process = subprocess.Popen(
@@ -204,7 +204,7 @@ def test_a_process_that_is_killed_while_it_synchronizes(tmp_path: Path) -> None:
             id, n = json.loads(process.stdout.readline())
             acknowledged[id] = n
         process.kill()
-        # What it wrote before it died counts as well.
+        # The lines that it wrote before it was killed count as well.
         for line in process.stdout.read().splitlines():
             if line.endswith("]"):
                 id, n = json.loads(line)

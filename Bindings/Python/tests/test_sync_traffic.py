@@ -1,4 +1,4 @@
-"""What a synchronization costs on a real S3 store: requests and bytes, as a proxy before it counts them.
+"""The costs of a synchronization with a real S3 store: requests and bytes, as a proxy before it counts them.
 
 Each count is compared with the report's, too. `make test-s3` runs these tests beside other stores.
 """
@@ -64,7 +64,7 @@ class Line:
         self.remote = S3(**{**told["store"], "endpoint": told["proxy"], "prefix": prefix})
 
     def ask(self, faults: List[Dict[str, Any]]) -> None:
-        """What happens to the next requests; forgets what was seen."""
+        """Sets the faults of the next requests, and forgets those seen."""
         with urllib.request.urlopen(f"{self.admin}/?{urllib.parse.quote(json.dumps(faults))}", timeout=10):
             pass
 
@@ -81,7 +81,7 @@ class Line:
         found = counted(self.seen())
         assert report.requests == len(found), [(each["method"], each["path"]) for each in found]
         assert report.bytes_up == sum(each["body_up"] for each in found)
-        # What a server says of a failure is no content.
+        # A server's text about a failure is no content.
         assert report.bytes_down == sum(each["body_down"] for each in found if each["status"] < 300)
         # The probe of a store is once a month, and not counted.
         return report, [each for each in found if "condition-probe-" not in each["path"]]

@@ -17,7 +17,7 @@ from satchel import NotFound, stories
 TWEE = Path(__file__).resolve().parents[3] / "Tests/Fixtures/twee"
 #: The samples use the constructions of real games, and have no errors.
 SAMPLES = ["market.twee", "harbour.twee", "garden.twee", "ferry.twee", "mill", "tram.tw"]
-#: What the extraction has to find at least, so that it cannot pass by finding nothing.
+#: The least that the extraction has to find, so that it cannot pass by finding nothing.
 FOUND = {"market.twee": 17, "harbour.twee": 13, "garden.twee": 8, "ferry.twee": 8, "mill": 7, "tram.tw": 3}
 
 

@@ -1,4 +1,4 @@
-"""What a handle has undone, or could not write, does not return over the commits of others.
+"""Pages that a handle has rolled back, or could not write, do not return over the commits of others.
 
 SQLite writes pages of a large transaction to the write-ahead log before its commit. After a rollback the
 next writer puts its own pages in the same place. A layer that kept written pages in memory, and wrote them
@@ -52,7 +52,7 @@ def undo(store: satchel.Store, count: int) -> None:
     notes = store.records("notes")
     with suppress(Undo), store.batch():
         for number in range(count):
-            notes.put(f"undone-{number}", {"value": number, "text": UNDONE})
+            notes.put(f"lost-{number}", {"value": number, "text": UNDONE})
         raise Undo
 
 

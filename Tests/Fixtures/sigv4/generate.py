@@ -1,4 +1,4 @@
-"""Writes the fixtures of the request signer beside this file: `python generate.py`, with botocore installed.
+"""Writes the fixtures of the request signer into this folder: `python generate.py`, with botocore installed.
 
 aws.json       the four examples that AWS publishes for S3 (API reference, "Authenticating requests: using the
                Authorization header"), typed in here

@@ -81,7 +81,7 @@ struct Planner {
   }
 
   func comeBack() throws {
-    print("\nThe planner was killed, and comes back as version 2.")
+    print("\nThe planner was killed, and starts again as version 2.")
     let theme = try store.state.get("theme")?.stringValue ?? ""
     let searches = try store.state.list("searches", limit: 10).items().compactMap(\.value.stringValue)
     let score = try store.state.scores("subjects").value("history")
