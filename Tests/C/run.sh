@@ -14,6 +14,7 @@ include=(-IInclude)
 link=(-L"$release" -Wl,-rpath,"$release" -lsatchel)
 passed=0
 failed=0
+failures=()
 
 # Runs a program that closes with "N passed, N failed", and adds its counts to ours.
 counted() {
@@ -23,15 +24,17 @@ counted() {
   status=$?
   line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' <<< "$output" | tail -n 1)
   if [[ -z $line ]]; then
-    echo "$name ended with status $status before it counted" >&2
+    failures+=("$name ended with status $status before it counted")
     ((failed++))
     return
   fi
   printf '%-18s %s\n' "$name" "$line"
   read -r good _ bad _ <<< "$line"
   ((passed += good, failed += bad))
-  if ((status != 0 && bad == 0)); then
-    echo "$name ended with status $status" >&2
+  if ((bad > 0)); then
+    failures+=("$name: $bad checks failed")
+  elif ((status != 0)); then
+    failures+=("$name ended with status $status")
     ((failed++))
   fi
 }
@@ -44,7 +47,7 @@ succeeds() {
     echo "$name: fine"
     ((passed++))
   else
-    echo "$name failed: $*" >&2
+    failures+=("$name failed: $*")
     ((failed++))
   fi
 }
@@ -140,5 +143,7 @@ succeeds "valgrind remote" under_valgrind "$folder/remote"
 succeeds "valgrind live_queries" under_valgrind "$folder/live_queries"
 succeeds "valgrind store_sync" under_valgrind "$folder/store_sync"
 
+# At the end, where they are found in a long log.
+((failed == 0)) || printf '%s\n' "${failures[@]}" >&2
 echo "$passed passed, $failed failed"
 ((failed == 0))
