@@ -66,3 +66,30 @@ def write(directory: Path, id: str, **fields: Any) -> Path:
 def rewrite(shelf: Path, name: str, **fields: Any) -> None:
     path = shelf / f"{name}.json"
     path.write_bytes(encoded({**json.loads(path.read_bytes()), **fields}))
+
+
+#: A story with faults of several kinds.
+FAULTY = story(
+    [
+        segment("a", "b", "nowhere", "a"),
+        segment("b", "b\n2"),
+        segment("b\n2", "b"),
+        segment("é", ending=False),
+        segment("é"),
+    ],
+    ageRange="old",
+    estimatedReadingMinutes="1",
+)
+
+TWEE = """:: StoryTitle
+The Cave
+
+:: StoryData
+{"ifid": "D674C58C-DEFA-4F70-B7A2-27742230C0FC", "start": "Mouth"}
+
+:: Deep
+It is dark. The end.
+
+:: Mouth
+You stand before a cave. [[Go in->Deep]] [[Deep]]
+"""

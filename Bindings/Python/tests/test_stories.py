@@ -1,4 +1,4 @@
-"""Stories without a library: checked, read, drawn, compared, turned from Twee."""
+"""Stories without a library: checked, read, drawn, compared."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import pickle
 from collections import Counter
 from pathlib import Path
-from typing import Any, Callable, Dict
+from typing import Any, Dict
 
 import pytest
 import tales
 from helpers import FIXTURES
-from tales import segment, story
+from tales import FAULTY, segment, story
 
 import satchel
 from satchel import stories
@@ -88,92 +88,6 @@ def test_a_story_may_be_a_path_a_text_or_a_dict(tmp_path: Path) -> None:
     assert all(stories.diff(source, each).same for source, each in zip(sources, loaded))
 
 
-def test_a_report_says_where_and_what() -> None:
-    made = story([segment("forest-1", "forset-2", "forest-2"), segment("forest-2")])
-    text = json.dumps(made, indent=1).encode()
-    report = stories.check(text)
-    (finding,) = report.findings
-    line = next(number for number, each in enumerate(text.splitlines(), 1) if b"forset-2" in each)
-    assert (finding.code, finding.severity) == ("broken-choice", "error")
-    assert finding.pointer == "/segments/0/choices/0/nextSegmentId"
-    assert finding.line == line
-    assert finding.column == text.splitlines()[line - 1].index(b'"forset-2"') + 1
-    assert "forset-2" in finding.message
-    assert finding.suggestion == "forest-2"
-    assert (report.ok, report.errors, report.warnings) == (False, 1, 0)
-
-
-def test_warnings_alone_leave_a_story_sound() -> None:
-    report = stories.check(story([segment("a", "b"), segment("b", ending=False)]))
-    assert (report.ok, report.errors, report.warnings) == (True, 0, 1)
-    assert [each.severity for each in report.findings] == ["warning"]
-
-
-FAULTY = story(
-    [
-        segment("a", "b", "nowhere", "a"),
-        segment("b", "b\n2"),
-        segment("b\n2", "b"),
-        segment("é", ending=False),
-        segment("é"),
-    ],
-    ageRange="old",
-    estimatedReadingMinutes="1",
-)
-
-
-def test_a_report_as_json() -> None:
-    report = stories.check(FAULTY)
-    written = json.loads(report.json())
-    assert set(written) == {"ok", "findings", "errors", "warnings", "omitted", "statistics"}
-    fields = ("code", "severity", "pointer", "file", "line", "column", "message", "suggestion")
-    assert [tuple(each) for each in written["findings"]] == [fields] * len(report.findings)
-    for each, finding in zip(written["findings"], report.findings):
-        assert each == {name: getattr(finding, name) for name in fields}
-    for name in ("ok", "errors", "warnings", "omitted"):
-        assert written[name] == getattr(report, name)
-    assert report.omitted == 0
-    assert report.errors + report.warnings == len(report.findings)
-    assert report.errors == sum(each.severity == "error" for each in report.findings)
-    assert written["statistics"] == {name: getattr(report.statistics, name) for name in written["statistics"]}
-
-
-def test_a_report_as_sarif(tmp_path: Path) -> None:
-    report = stories.check(FAULTY, name="tales/a b.json")
-    log = json.loads(report.sarif())
-    assert log["version"] == "2.1.0"
-    assert log["$schema"].endswith("sarif-2.1.0.json")
-    (run,) = log["runs"]
-    rules = run["tool"]["driver"]["rules"]
-    assert run["tool"]["driver"]["name"] == "satchel"
-    assert len({rule["id"] for rule in rules}) == len(rules)
-    assert len(run["results"]) == len(report.findings) > 5
-    for result, finding in zip(run["results"], report.findings):
-        assert result["ruleId"] == rules[result["ruleIndex"]]["id"] == finding.code
-        assert result["level"] == finding.severity
-        assert result["message"]["text"].startswith(finding.message)
-        (place,) = result["locations"]
-        assert place["physicalLocation"]["artifactLocation"]["uri"] == "tales/a%20b.json"
-        assert place["physicalLocation"]["region"]["startLine"] == finding.line
-        assert place["logicalLocations"] == [{"fullyQualifiedName": finding.pointer}]
-    other = json.loads(report.sarif("other.json"))
-    (first, *_) = other["runs"][0]["results"]
-    assert first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "other.json"
-
-
-def test_a_report_as_text(tmp_path: Path) -> None:
-    path = tmp_path / "faulty.json"
-    path.write_bytes(tales.encoded(FAULTY))
-    report = stories.check(path)
-    lines = report.text().splitlines()
-    assert len(lines) == len(report.findings)
-    for line, finding in zip(lines, report.findings):
-        assert line.startswith(f"{path}:{finding.line}:{finding.column}: {finding.severity}: ")
-        assert line.endswith(f"[{finding.code}]")
-    assert stories.check(story([segment("a")])).text() == ""
-    assert report.text("short").startswith("short:1:")
-
-
 def test_a_path_count_is_exact_whatever_its_size() -> None:
     for count in (1, 61, 62, 63, 64, 65, 200):
         made = stories.load(tales.diamonds(count))
@@ -234,114 +148,6 @@ def test_what_a_new_version_breaks() -> None:
     assert stories.diff(shorter, old).added_choices == fewer.removed_choices
 
 
-TWEE = """:: StoryTitle
-The Cave
-
-:: StoryData
-{"ifid": "D674C58C-DEFA-4F70-B7A2-27742230C0FC", "start": "Mouth"}
-
-:: Deep
-It is dark. The end.
-
-:: Mouth
-You stand before a cave. [[Go in->Deep]] [[Deep]]
-"""
-
-
-def test_twee_becomes_a_story(tmp_path: Path) -> None:
-    path = tmp_path / "cave.twee"
-    path.write_text(TWEE, encoding="utf-8")
-    for source in (path, TWEE.encode()):
-        made = stories.from_twee(source, id="the-cave")
-        assert (made["id"], made["title"]) == ("the-cave", "The Cave")
-        loaded = stories.load(made)
-        assert loaded.start.text.startswith("You stand before a cave.")
-        first, second = loaded.start.choices
-        assert first.text == "Go in"
-        assert first.next_segment_id == second.next_segment_id
-        assert "It is dark" in loaded.segment(first.next_segment_id).text
-        assert loaded.path_count == 2
-    assert stories.from_twee(TWEE.encode())["id"]
-    direct = stories.load(path)
-    assert (direct.title, direct.path_count) == ("The Cave", 2)
-    assert stories.check(path).ok
-    assert stories.check(path, language="twee").ok
-
-
-NO_STORIES: Dict[str, bytes] = {
-    "nothing": b"",
-    "no JSON": b"once upon a time",
-    "cut short": b'{"id": "t", "segments": [',
-    "an array": b"[]",
-    "a text": b'"story"',
-    "null": b"null",
-    "bad UTF-8": b'{"id": "\xff"}',
-    "a duplicate key": b'{"id": "a", "id": "b"}',
-    "600 levels": b"[" * 600 + b"]" * 600,
-    "more after it": b"{} {}",
-    "a lone surrogate": b'{"id": "\\ud800"}',
-}
-
-
-@pytest.mark.parametrize("what", NO_STORIES)
-def test_a_text_that_is_no_story_is_refused_with_its_place(tmp_path: Path, what: str) -> None:
-    text = NO_STORIES[what]
-    path = tmp_path / "bad.json"
-    path.write_bytes(text)
-    for source in (text, path):
-        for call in (stories.check, stories.load, lambda each: stories.diff(each, each)):
-            with pytest.raises(satchel.InvalidArgument, match="line 1") as caught:
-                call(source)
-            assert isinstance(caught.value, ValueError)
-
-
-@pytest.mark.parametrize("source", [None, 5, 1.5, ["a"], object(), "a\0b", "\ud800", b"\0"])
-def test_what_is_neither_path_nor_text_is_refused(source: Any) -> None:
-    for call in (stories.check, stories.load, stories.from_twee):
-        with pytest.raises(satchel.InvalidArgument):
-            call(source)
-    with pytest.raises(satchel.InvalidArgument, match="source at /a"):
-        stories.check({"a": {1, 2}})
-    with pytest.raises(satchel.InvalidArgument, match="new"):
-        stories.diff(story([segment("a")]), 5)  # type: ignore[arg-type]
-
-
-def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
-    for call in (stories.check, stories.load, stories.from_twee):
-        with pytest.raises(satchel.NotFound, match=r"none\.json") as caught:
-            call(tmp_path / "none.json")
-        assert isinstance(caught.value, KeyError)
-        with pytest.raises(satchel.IOFailure) as failed:
-            call("/proc/self/mem")
-        assert isinstance(failed.value, OSError)
-
-
-BAD_CALLS: Dict[str, Callable[[stories.Story], Any]] = {
-    "a form of graph": lambda made: made.graph("png"),
-    "a form that is no text": lambda made: made.graph(None),  # type: ignore[arg-type]
-    "a language": lambda made: stories.check(made.text, language="ink"),
-    "a name that is no text": lambda made: stories.check(made.text, name=5),  # type: ignore[arg-type]
-    "JSON as Twee": lambda made: stories.check(made.text, language="twee"),
-    "an id that is no text": lambda made: made.segment(5),  # type: ignore[arg-type]
-    "an id with a lone surrogate": lambda made: made.segment("\udc00"),
-    "an id for Twee that is empty": lambda made: stories.from_twee(TWEE.encode(), id=""),
-    "an id for Twee that is no name": lambda made: stories.from_twee(TWEE.encode(), id="../x"),
-    "Twee as JSON": lambda made: stories.check(TWEE.encode(), language="json"),
-}
-
-
-@pytest.mark.parametrize("call", BAD_CALLS)
-def test_a_bad_argument_is_refused(call: str) -> None:
-    with pytest.raises(satchel.InvalidArgument):
-        BAD_CALLS[call](stories.load(story([segment("a")])))
-
-
-@pytest.mark.parametrize("id", ["", "none", "A", "a ", "a\0", "x" * 100_000])
-def test_a_segment_that_is_not_there_is_not_found(id: str) -> None:
-    with pytest.raises(satchel.NotFound):
-        stories.load(story([segment("a")])).segment(id)
-
-
 def test_a_story_without_segments_has_no_start() -> None:
     empty = stories.load(b"{}")
     assert (empty.id, empty.tags, empty.path_count) == (None, [], 0)
@@ -375,48 +181,3 @@ def test_stories_and_reports_are_values() -> None:
         second.title = "other"  # type: ignore[misc]
     report = second.check()
     assert pickle.loads(pickle.dumps(report)).sarif() == report.sarif()
-
-
-MILL = FIXTURES / "twee" / "mill"
-
-
-def test_a_directory_of_twee_files_is_one_story(tmp_path: Path) -> None:
-    game = stories.load(MILL)
-    assert [(each.text, each.next_segment_id) for each in game.start.choices][:2] == [
-        ("Go up", "Loft"),
-        ("Work", "Stones"),
-    ]
-    assert b":: Loft" in game.text
-    assert b"StoryData" in game.text
-    report = stories.check(str(MILL))
-    assert report == game.check()
-    assert {each.file for each in report.findings} <= {"data.twee", "start.twee", "upstairs/loft.twee"}
-    marked = next(each for each in report.findings if each.code == "byte-order-mark")
-    assert (marked.file, marked.line, marked.column) == ("start.twee", 1, 1)
-    assert report.text().startswith(f"{MILL}/")
-    assert report.text("mill").startswith("mill/")
-    assert "start.twee" in report.sarif()
-    assert stories.diff(MILL, game).broken == []
-    assert stories.from_twee(MILL)["segments"][0]["id"] == game.start.id
-    copied = pickle.loads(pickle.dumps(game))
-    assert copied == game
-    assert copied.start == game.start
-
-
-def test_a_directory_that_is_no_story_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(satchel.InvalidArgument, match="StoryData"):
-        stories.check(tmp_path)
-    data = ':: StoryData\n{"ifid": "1"}\n\n:: Start\nEnd\n'
-    below = tmp_path / "unten" / "Größe"
-    below.mkdir(parents=True)
-    (below / "東京.tw").write_text(data, encoding="utf-8")
-    assert stories.load(tmp_path).start.id == "Start"
-    (tmp_path / ".hidden.twee").write_text(data, encoding="utf-8")
-    (tmp_path / "link.twee").symlink_to(below / "東京.tw")
-    assert stories.load(tmp_path).start.id == "Start"
-    (tmp_path / "again.twee").write_text(data, encoding="utf-8")
-    for call in (stories.check, stories.load, stories.from_twee):
-        with pytest.raises(satchel.InvalidArgument, match="have 2"):
-            call(tmp_path)
-    with pytest.raises(satchel.NotFound):
-        stories.check(tmp_path / "none")
