@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// An index of the values of one JSON text: one token of 16 bytes for each value and key, in text order.
 ///
 /// A tape does not own the text, and is valid only as long as the bytes.
@@ -68,9 +60,10 @@ package struct JSONTape {
   package func keyEquals(_ child: Int, _ name: StaticString) -> Bool {
     let key = tokens[child - 1]
     if key.isEscaped { return text(child - 1).hasSameBytes(as: "\(name)") }
-    let length = Int(key.end - key.start)
-    guard length == name.utf8CodeUnitCount, let base = bytes.baseAddress else { return false }
-    return memcmp(base + Int(key.start), name.utf8Start, length) == 0
+    let length = name.utf8CodeUnitCount
+    guard Int(key.end - key.start) == length else { return false }
+    return UnsafeRawBufferPointer(rebasing: bytes[Int(key.start)..<Int(key.end)]).hasSameBytes(
+      as: UnsafeRawBufferPointer(start: name.utf8Start, count: length))
   }
 
   /// Returns the decoded text of a string or key, or the raw text of another scalar.

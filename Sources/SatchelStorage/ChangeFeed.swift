@@ -85,10 +85,11 @@ package final class ChangeFeed: @unchecked Sendable {
   private static func newChanges(
     _ connection: Connection, after revision: Int64, except writer: Int64
   ) throws -> (latest: Int64, found: [Change]) {
-    try connection.run("BEGIN")
-    defer { try? connection.run("COMMIT") }
-    let latest = try ChangeLog.newest(connection)
-    return (latest, latest > revision ? try ChangeLog.read(connection, after: revision, except: writer) : [])
+    try connection.inReadTransaction {
+      let latest = try ChangeLog.newest(connection)
+      guard latest > revision else { return (latest, []) }
+      return (latest, try ChangeLog.read(connection, after: revision, except: writer))
+    }
   }
 
   /// Stops all notifications, and waits for the thread.

@@ -181,6 +181,13 @@ extension Connection {
     defer { isReading = before }
     return try body(self)
   }
+
+  /// Runs `body`, which writes nothing, in one transaction. SQLite chooses its snapshot at the first read.
+  func inReadTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+    try run("BEGIN")
+    defer { try? run("COMMIT") }
+    return try body()
+  }
 }
 
 extension Connection {

@@ -83,9 +83,7 @@ package final class Database: @unchecked Sendable {
     if isMemory || isWriting { return try read(body) }
     return try whileOpen {
       let connection = try openConnection(true)
-      try connection.run("BEGIN")
-      defer { try? connection.run("COMMIT") }
-      return try connection.reading(body)
+      return try connection.inReadTransaction { try connection.reading(body) }
     }
   }
 

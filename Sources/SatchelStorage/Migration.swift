@@ -24,10 +24,10 @@ struct Migrator {
   /// - Throws: `.damaged`; `.newer` when a newer version has migrated the store since it was opened
   func checkSchema(_ connection: Connection) throws {
     guard let subjects else { return }
-    try connection.run("BEGIN")
-    defer { try? connection.run("COMMIT") }
-    try refuseNewer(try connection.number("PRAGMA user_version"), path: connection.path)
-    try SchemaCheck(migrations: migrations, subjects: subjects).run(connection)
+    try connection.inReadTransaction {
+      try refuseNewer(try connection.number("PRAGMA user_version"), path: connection.path)
+      try SchemaCheck(migrations: migrations, subjects: subjects).run(connection)
+    }
   }
 
   var newest: Int64 { migrations.map(\.version).max() ?? 0 }

@@ -67,11 +67,11 @@ final class CheckpointGuard: @unchecked Sendable {
   private func reading<Result>(_ body: () -> Result?) throws -> Result? {
     let reader = try self.reader ?? open()
     self.reader = reader
-    try reader.run("BEGIN")
-    defer { try? reader.run("COMMIT") }
-    // SQLite begins a read transaction with the first read.
-    _ = try reader.number("SELECT count(*) FROM (SELECT 1 FROM sqlite_schema LIMIT 1)")
-    return body()
+    return try reader.inReadTransaction {
+      // SQLite begins a read transaction with the first read.
+      _ = try reader.number("SELECT count(*) FROM (SELECT 1 FROM sqlite_schema LIMIT 1)")
+      return body()
+    }
   }
 }
 
