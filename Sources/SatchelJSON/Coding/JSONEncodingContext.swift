@@ -88,14 +88,16 @@ struct JSONEncodingContext {
     if path.count >= JSONValue.maximumDepth {
       deferError(JSONError.tooDeep.reason)
     } else if !slot.become(kind) {
-      deferError("the value has a container of kind \(slot.kind), and another of kind \(kind) is requested")
+      deferError(
+        "the value has a container of kind \(slot.kind.rawValue), and another of kind \(kind.rawValue) is requested"
+      )
     }
   }
 }
 
 /// A value under construction, which an encoder and its containers share.
 final class JSONEncodingSlot {
-  enum Kind { case empty, scalar, array, object }
+  enum Kind: String { case empty, scalar, array, object }
 
   private(set) var kind = Kind.empty
   private var scalar = JSONValue.null

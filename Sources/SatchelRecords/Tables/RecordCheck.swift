@@ -64,10 +64,10 @@ struct RecordCheck {
       report("record_index", "\(row.name): its indexes differ from its declaration")
     }
     let relations = try declared.relations.map { path, relation in
-      "\(try DocumentPath(path).text) \(relation.collection) \(relation.onDelete) \(relation.isMany)"
+      "\(try DocumentPath(path).text) \(relation.collection) \(relation.onDelete.rawValue) \(relation.isMany)"
     }
     let stored = try shape.relations.map {
-      "\($0.path.text) \(try CollectionRow.read($0.target, connection)?.name ?? "") \($0.onDelete) \($0.isMany)"
+      "\($0.path.text) \(try CollectionRow.read($0.target, connection)?.name ?? "") \($0.onDelete.rawValue) \($0.isMany)"
     }
     if Set(relations) != Set(stored) {
       report("record_relation", "\(row.name): its relations differ from its declaration")

@@ -36,7 +36,7 @@ public final class S3Store: ObjectStore {
 
   /// The endpoint's origin, bucket, style and prefix.
   public var identity: String? {
-    "s3 \(endpoint.origin) \(endpoint.bucket) \(endpoint.style) \(endpoint.prefix?.text ?? "")"
+    "s3 \(endpoint.origin) \(endpoint.bucket) \(endpoint.style.rawValue) \(endpoint.prefix?.text ?? "")"
   }
 
   public func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)

@@ -1,7 +1,7 @@
 /// The address of a bucket, and the mapping of keys to URL paths.
 public struct S3Endpoint: Sendable, Equatable {
   /// The position of the bucket in URLs.
-  public enum Style: Sendable {
+  public enum Style: String, Sendable {
     /// The bucket is the first component of the path.
     case path
     /// The bucket is the first label of the host name.
