@@ -17,21 +17,21 @@ struct SchemaCheck {
     // Searched in order: a dictionary would take longer to make than all searches.
     try connection.each("SELECT name, sql, type, tbl_name FROM sqlite_schema") { row in
       if row.isNull(1), row.text(2) == "index", row.text(0).hasPrefix("sqlite_autoindex_") { return }
-      let name = row.text(0)
       if let index = expected.index(of: row.bytes(0)) {
         isMissing[index] = false
         if !expected.objects[index].isMade(by: row.bytes(1)) {
-          findings.append("\(row.text(2)) \(name) differs from Satchel's definition")
+          findings.append("\(row.text(2)) \(row.text(0)) differs from Satchel's definition")
         }
       } else if let owner = owner(of: row.bytes(0)) {
-        findings.append("\(row.text(2)) \(name) exists, but the store does not list the subject \(owner)")
+        findings.append(
+          "\(row.text(2)) \(row.text(0)) exists, but the store does not list the subject \(owner)")
       } else if !isNewer || expected.index(of: row.bytes(3)) != nil || row.text(2) == "trigger" {
         findings.append(
-          "\(row.text(2)) \(name.prefix(60)) of \(row.text(3).prefix(60)) was not created by Satchel")
+          "\(row.text(2)) \(row.text(0).prefix(60)) of \(row.text(3).prefix(60)) was not created by Satchel")
       }
     }
     let missing = zip(expected.objects, isMissing).filter { $1 }.map { object, _ in
-      (object.isOfSubject ? "of a subject in the store: " : "", String(decoding: object.name, as: UTF8.self))
+      (object.isOfSubject ? "of a subject in the store: " : "", object.name)
     }
     return findings + missing.sorted { $0.1 < $1.1 }.map { "\($0.0)\($0.1) is missing" }
   }
