@@ -1,10 +1,13 @@
 """Writes Sources/Link/start.order: the functions an app's start runs, for the linker to put side by side.
 
 Each page of code that is touched takes 64 KB of memory with it: functions that lie scattered over 6 MB cost a
-start more than they do by what they run. `make order` calls this with a library that was not stripped.
+start more than they do by what they run. The same goes for the variables in which they keep what they made once: each
+source file has a section of zeros for its own, and a page of them faults twice, when it is read and when it is written.
+`make order` calls this with a library that was not stripped.
 Usage: order.py library
 """
 
+import ctypes
 import os
 import re
 import subprocess
@@ -13,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ORDER = Path(__file__).parent.parent / "Sources" / "Link" / "start.order"
-HEAD = "# The functions that an app's start runs. Made by `make order`; names that are gone are ignored.\n"
+HEAD = "# What an app's start runs and writes. Made by `make order`; names that are gone are ignored.\n"
 PLACE = {"country_code": "PT", "admin_area": "Porto", "locality": "Porto"}
 SECTION = {
     "section": "food",
@@ -65,6 +68,19 @@ def functions(profile: str, library: Path) -> set[str]:
     return found
 
 
+def variables(library: Path) -> set[str]:
+    """The library's variables, zero at first, that are something else in this process."""
+    symbols = subprocess.run(["nm", "--print-size", library], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in symbols.splitlines()]
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    base = int(next(line for line in maps if line.endswith(str(library))).split("-")[0], 16)
+    return {
+        row[3]
+        for row in rows
+        if len(row) == 4 and row[2] in "bB" and any(ctypes.string_at(base + int(row[0], 16), int(row[1], 16)))
+    }
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # Valgrind cannot read what newer compilers write for debuggers.
@@ -72,19 +88,22 @@ def main() -> None:
         subprocess.run(["strip", "--strip-debug", "-o", library, sys.argv[1]], check=True)
         command = [sys.executable, __file__, "start", folder]
         environment = os.environ | {"SATCHEL_LIBRARY": str(library)}
-        subprocess.run(command, env=environment, check=True)
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
         profile = Path(folder) / "profile"
         valgrind = ["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={profile}"]
-        subprocess.run([*valgrind, *command], env=environment, check=True)
+        subprocess.run([*valgrind, *command], env=environment, stdout=subprocess.DEVNULL, check=True)
         names = functions(profile.read_text(), library)
+        started = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        kept = set(started.stdout.split())
     # Ours first: some of the Swift runtime's come with much else that cannot be parted from them.
-    ordered = sorted(names, key=lambda name: ("atchel" not in name, name))
+    ordered = sorted(names | kept, key=lambda name: ("atchel" not in name, name))
     ORDER.write_text(HEAD + "".join(f"{name}\n" for name in ordered))
-    print(f"{ORDER}: {len(names)} functions")
+    print(f"{ORDER}: {len(names)} functions, {len(kept)} variables")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "start":
         start(Path(sys.argv[2]))
+        print(*variables(Path(os.environ["SATCHEL_LIBRARY"])), sep="\n")
     else:
         main()

@@ -57,12 +57,13 @@ def ballast(library: str) -> list[str]:
 
 
 def spread(library: str) -> tuple[float, int]:
-    """How many of our functions that an app's start runs are there, and over how many bytes they lie."""
+    """How many names of an app's start the library has, and over how many bytes the functions lie."""
     lines = Path("Sources/Link/start.order").read_text(encoding="utf-8").splitlines()[1:]
     names = {name for name in lines if "Satchel" in name}
-    symbols = (line.split(" ", 2) for line in run("nm", "--defined-only", library).splitlines())
-    places = {name: int(place, 16) for place, _, name in symbols if name in names}
-    return len(places) / len(names), max(places.values(), default=0) - min(places.values(), default=0)
+    symbols = [line.split(" ", 2) for line in run("nm", "--defined-only", library).splitlines()]
+    found = [(int(place, 16), kind) for place, kind, name in symbols if name in names]
+    code = [place for place, kind in found if kind in "tT"]
+    return len(found) / len(names), max(code, default=0) - min(code, default=0)
 
 
 def differences(left: set[str], right: set[str]) -> str:
