@@ -50,7 +50,6 @@ extension Database {
     // Opened writable even though it reads first: the last connection to close must be able to delete the
     // WAL.
     let connection = try open(path, options, readOnly: options.isReadOnly)
-    guard options.isReadOnly || connection.sharesMemory else { throw SatchelError(noWALAt: path) }
     let version = try connection.number("PRAGMA user_version")
     try migrator.refuseNewer(version, path: path)
     let isOld = version < migrator.newest
@@ -59,15 +58,16 @@ extension Database {
         throw SatchelError(
           .readOnly, "\(path): has an older schema; open it writable once to migrate it")
       }
-      try configureWriter(connection, options)
+      try connection.syncCommits(options.durability == .full)
       try update(connection, migrator, options)
     } else {
       if !options.isReadOnly, !connection.isWAL { try waiting(options) { try connection.useWAL() } }
-      if isNew { try configureWriter(connection, options) }
+      if isNew { try connection.syncCommits(options.durability == .full) }
       // Reads the schema, so that a damaged one is reported now and not in the middle of a call.
       _ = try connection.prepared("SELECT max(revision) FROM change")
     }
     try migrator.checkSchema(connection)
+    try enlargeCache(connection)
     let database = make(path, options, quarantine: quarantine)
     database.adopt(connection, asWriter: isOld || isNew)
     return database
@@ -113,20 +113,34 @@ extension Database {
 
   private static func connect(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
     let connection = try open(path, options, readOnly: readOnly)
-    if !readOnly { try configureWriter(connection, options) }
+    if !readOnly { try connection.syncCommits(options.durability == .full) }
+    try enlargeCache(connection)
     return connection
   }
 
+  /// Opens a file, and reads from it, which locks it.
   private static func open(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-    let connection = try Connection(
-      path: path, flags: flags, busyTimeout: options.busyTimeout,
-      vfsName: readOnly ? options.vfsName : WALBufferVFS.above(options.vfsName))
-    guard options.isReadOnly, path != ":memory:" else { return connection }
     do {
-      _ = try connection.number("PRAGMA schema_version")
-      return connection
-    } catch let error as SatchelError where error.code == .readOnly || error.code == .io {
+      for _ in 0..<maximumReplacements {
+        let connection = try Connection(
+          path: path, flags: flags, busyTimeout: options.busyTimeout,
+          vfsName: WALBufferVFS.above(options.vfsName))
+        guard options.isReadOnly || path == ":memory:" || connection.sharesMemory else {
+          throw SatchelError(noWALAt: path)
+        }
+        do {
+          _ = try connection.number("PRAGMA user_version")
+          return connection
+        } catch  where connection.hasMoved {
+          // It was replaced before it was locked, and its WAL was refused: the one at the path now is opened.
+          continue
+        }
+      }
+      throw SatchelError(.busy, "\(path): is replaced again and again")
+    } catch let error as SatchelError
+      where options.isReadOnly && path != ":memory:" && (error.code == .readOnly || error.code == .io)
+    {
       // A WAL with content needs its index (-shm), which cannot be created here.
       if StoreFile.hasWAL(path) { throw error }
     }
@@ -137,9 +151,12 @@ extension Database {
       vfsName: options.vfsName)
   }
 
-  /// Configures the write connection, by measurement. No memory map: it makes a cold open slower.
-  private static func configureWriter(_ connection: Connection, _ options: StoreOptions) throws {
-    try connection.syncCommits(options.durability == .full)
+  /// How often a file may be replaced while it is opened.
+  private static let maximumReplacements = 20
+
+  /// Sets the size of a connection's page cache, by measurement: 8 MB contain the index of some hundred thousand ids.
+  /// No memory map: it makes a cold open slower.
+  private static func enlargeCache(_ connection: Connection) throws {
     try connection.execute("PRAGMA cache_size = -8192")
   }
 }

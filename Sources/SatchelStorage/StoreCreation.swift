@@ -22,9 +22,8 @@ struct StoreCreation {
   func make(_ image: () throws -> [UInt8]) throws -> Bool {
     // SQLite follows symbolic links, also those to a file that does not exist yet.
     let target = DatabaseFile.fullPath(of: path)
-    let directory = try DiskFile(DiskFile.directory(of: target), O_RDONLY | O_DIRECTORY)
-    return try withExtendedLifetime(directory.descriptor) {
-      let isLocked = try lock(directory)
+    let lock = try StoreDirectoryLock(of: target, timeout: options.busyTimeout)
+    return try withExtendedLifetime(lock) {
       // The previous owner of the lock may have created it.
       let found = try StoreFile.examine(target)
       guard found == .absent || found == .empty else { return false }
@@ -40,7 +39,7 @@ struct StoreCreation {
       }
       // Without the lock, another process can have created a store there, which is kept.
       try AtomicFile.move(
-        part, to: target, replacing: isLocked || found == .empty, calls: options.fileCalls)
+        part, to: target, replacing: lock.isHeld || found == .empty, calls: options.fileCalls)
       return true
     }
   }
@@ -51,23 +50,6 @@ struct StoreCreation {
     try file.truncate(to: 0)
     try file.write(bytes, at: 0)
     try file.sync()
-  }
-
-  /// Locks the directory against other processes that create stores in it.
-  ///
-  /// - Returns: false where the file system has no such locks
-  private func lock(_ directory: borrowing DiskFile) throws -> Bool {
-    let start = Clock.monotonic.now()
-    while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
-      if code != EWOULDBLOCK && code != EINTR { return false }
-      guard Clock.monotonic.now() - start < Int64(options.busyTimeout) else {
-        throw SatchelError(
-          .busy, "\(path): another process has locked its directory for \(options.busyTimeout) ms")
-      }
-      usleep(1000)
-    }
-    return true
   }
 }
 

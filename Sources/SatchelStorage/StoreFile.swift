@@ -123,7 +123,8 @@ enum StoreFile {
   /// frames, and checkpoints when the connection closes. A WAL that cannot be applied stays where it is.
   static func applyWAL(_ path: String) {
     guard hasWAL(path),
-      let connection = try? Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
+      let connection = try? Connection(
+        path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, vfsName: WALBufferVFS.above(nil))
     else { return }
     _ = try? connection.number("PRAGMA schema_version")
   }

@@ -23,6 +23,8 @@ struct faulty_vfs {
     bool for_good[FAULTY_OPERATIONS];
     int64_t hits;
     int64_t limit;
+    void (*after_opening)(void *);
+    void *context;
     struct sized files[MOST_FILES];
 };
 
@@ -210,6 +212,13 @@ static int faulty_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *fi
         if (own->sized) own->sized->size = size;
         pthread_mutex_unlock(&disk->mutex);
     }
+    if (code == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB) {
+        pthread_mutex_lock(&disk->mutex);
+        void (*act)(void *) = disk->after_opening;
+        disk->after_opening = NULL;
+        pthread_mutex_unlock(&disk->mutex);
+        if (act) act(disk->context);
+    }
     return code;
 }
 
@@ -299,6 +308,13 @@ void faulty_vfs_fail(faulty_vfs *disk, enum faulty_operation operation, int64_t 
     disk->at[operation] = n > 0 ? disk->counts[operation] + n : 0;
     disk->kind[operation] = kind;
     disk->for_good[operation] = for_good;
+    pthread_mutex_unlock(&disk->mutex);
+}
+
+void faulty_vfs_after_opening(faulty_vfs *disk, void (*act)(void *context), void *context) {
+    pthread_mutex_lock(&disk->mutex);
+    disk->after_opening = act;
+    disk->context = context;
     pthread_mutex_unlock(&disk->mutex);
 }
 

@@ -53,6 +53,19 @@ package final class FaultyDisk: @unchecked Sendable {
   /// Limits the free space to `bytes` more bytes.
   package func setFreeSpace(_ bytes: Int) { faulty_vfs_limit(disk, faulty_vfs_used(disk) + Int64(bytes)) }
 
+  /// Calls `act` after the next database file was opened, and before SQLite locks it.
+  package func afterNextOpening(_ act: @escaping () -> Void) {
+    let context = Unmanaged.passRetained(Action(act)).toOpaque()
+    faulty_vfs_after_opening(
+      disk, { context in context.map { Unmanaged<Action>.fromOpaque($0).takeRetainedValue().act() } }, context
+    )
+  }
+
+  private final class Action {
+    let act: () -> Void
+    init(_ act: @escaping () -> Void) { self.act = act }
+  }
+
   package func count(_ operation: Operation) -> Int { Int(faulty_vfs_count(disk, operation.number)) }
   package var hits: Int { Int(faulty_vfs_hits(disk)) }
 }

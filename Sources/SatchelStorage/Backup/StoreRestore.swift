@@ -52,6 +52,7 @@ package struct StoreRestore {
     try refuseNewer(source)
     try refuseDirectory(target)
     var earlier: Earlier?
+    var directory: StoreDirectoryLock?
     let size = try withoutActuallyEscaping(progress) { progress in
       try source.execute("BEGIN")
       defer { try? source.execute("COMMIT") }
@@ -60,6 +61,8 @@ package struct StoreRestore {
         target: target, vfsName: options.vfsName, calls: options.fileCalls, progress: progress)
       do {
         return try copy.make(from: source, mode: DatabaseFileNames(target).permissions) {
+          directory = try StoreDirectoryLock(
+            of: DatabaseFile.fullPath(of: target), timeout: options.busyTimeout)
           earlier = try moveAside(target)
         }
       } catch {
@@ -67,7 +70,7 @@ package struct StoreRestore {
         throw error
       }
     }
-    return withExtendedLifetime(earlier) { Report(quarantine: earlier?.path, bytes: size.bytes) }
+    return withExtendedLifetime((earlier, directory)) { Report(quarantine: earlier?.path, bytes: size.bytes) }
   }
 
   private func open(_ backup: String) throws -> Connection {

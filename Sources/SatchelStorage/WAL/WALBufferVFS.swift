@@ -4,6 +4,10 @@ import SatchelCore
 /// SQLite VFSs that open WAL files through `WALWriteBuffer`; each passes everything else to the VFS below it,
 /// which opens all other files itself. SQLite keeps a registered VFS until the process ends, so the shared
 /// library is linked never to be unloaded.
+///
+/// They refuse the WAL of a database file that is no longer at its path: between opening a file and locking it another
+/// process may replace or rename it, and SQLite would write the pages of the one into the WAL of the other. When SQLite
+/// opens the WAL it has locked the file, and who replaces a store needs that lock.
 enum WALBufferVFS {
   private static let names = Locked<[String: String]>([:])
 
@@ -86,8 +90,10 @@ enum WALBufferVFS {
     guard let handle, flags & SQLITE_OPEN_WAL != 0 else {
       return below.pointee.xOpen(below, path, handle, flags, out)
     }
-    let file = WALWriteBuffer.file(below: handle)
     handle.pointee.pMethods = nil
+    // SQLITE_READONLY_DBMOVED, a macro that Swift does not import. For “busy” SQLite would wait.
+    guard isDatabaseAtItsPath(ofWAL: path) else { return SQLITE_READONLY | 4 << 8 }
+    let file = WALWriteBuffer.file(below: handle)
     file.pointee.pMethods = nil
     let code = below.pointee.xOpen(below, path, file, flags, out)
     if code == SQLITE_OK {
@@ -96,5 +102,13 @@ enum WALBufferVFS {
       _ = file.pointee.pMethods?.pointee.xClose(file)
     }
     return code
+  }
+
+  /// Whether the path of the database to which a WAL belongs names the file that SQLite has open.
+  private static func isDatabaseAtItsPath(ofWAL path: UnsafePointer<CChar>?) -> Bool {
+    guard let path, let database = sqlite3_database_file_object(path) else { return true }
+    var hasMoved: Int32 = 0
+    let code = database.pointee.pMethods?.pointee.xFileControl(database, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    return code != SQLITE_OK || hasMoved == 0
   }
 }

@@ -41,6 +41,9 @@ void faulty_vfs_fail(faulty_vfs *disk, enum faulty_operation operation, int64_t 
 /* Limits the total size of the files opened through it; -1 is unlimited. */
 void faulty_vfs_limit(faulty_vfs *disk, int64_t bytes);
 
+/* Calls `act` once, after the next database file was opened and before SQLite locks it. */
+void faulty_vfs_after_opening(faulty_vfs *disk, void (*act)(void *context), void *context);
+
 /* Returns the number of operations of a kind since the VFS was created. */
 int64_t faulty_vfs_count(faulty_vfs *disk, enum faulty_operation operation);
 
