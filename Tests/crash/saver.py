@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import resource
+import struct
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +16,10 @@ import satchel
 from ledger import Documents, Journal, Ledger
 
 KEYS = [f"note-{number}" for number in range(40)]
+#: Actions of a child that is not killed for long.
+MOST_ACTIONS = 1000
+#: A frame of the store's log, in bytes: a page and its header.
+FRAME = 4096 + 24
 #: Longer than any life.
 NEVER = timedelta(days=1)
 #: A page of the store and more, so that changes move others.
@@ -122,13 +128,17 @@ class Saver:
             self._limit_files()
         actions: list[Callable[[], None]] = [self.put, self.delete, self.batch, self.flush, self.backup]
         deferring = [self.defer] * 6 + [self.read]
-        while True:
+        # However long it takes until it is killed: the journal is read by each child.
+        for _ in range(MOST_ACTIONS):
             self.dice.choice([*actions, self.put, *deferring, self.add, self.add, self.add, self.add])()
+        while True:
+            time.sleep(1)
 
     def _limit_files(self) -> None:
         """From now on the store's log can hardly grow; its outbox file and the journal can."""
-        largest = max((path.stat().st_size for path in self.folder.glob("store.satchel-wal")), default=0)
-        limit = max(largest, self.journal.size) + (1 << 18)
+        # Not the size of its file: after a checkpoint the log starts over in it.
+        frames = struct.unpack_from("=I", (self.folder / "store.satchel-shm").read_bytes(), 16)[0]
+        limit = max(frames * FRAME, self.journal.size) + (1 << 18)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
     def _next(self) -> int:
