@@ -42,10 +42,9 @@ STRICT := -Xswiftc -warnings-as-errors
 # out: one async function brings Swift's concurrency and libdispatch along, 0.8 MB. Optimized for size, which costs
 # some 6 % of time. Only the tests verify at run time that no two accesses to a variable overlap, which costs 4 %. Types
 # are asked for by function and not by name: the runtime would search all conformances for each type of key of a
-# dictionary. The names of members and cases are left out, 0.2 MB: what a message contains must have a description of its
-# own. What an app's start runs and writes lies side by side. It runs with glibc 2.34 or newer: without packed
+# dictionary. What an app's start runs and writes lies side by side. It runs with glibc 2.34 or newer: without packed
 # relocations, which would save 0.6 MB and need 2.36, and with OlderSystems.c in the place of two newer functions.
-FRONTEND := -function-sections -disable-concrete-type-metadata-mangled-name-accessors -disable-reflection-metadata
+FRONTEND := -function-sections -disable-concrete-type-metadata-mangled-name-accessors
 RELEASE := -c release -Xswiftc -Osize --scratch-path $(BUILD) --disable-local-rpath $(STRICT) -Xswiftc -static-stdlib \
   -Xswiftc -DSATCHEL_WITHOUT_CONCURRENCY -Xswiftc -enforce-exclusivity=unchecked \
   -Xlinker $(CURDIR)/$(BUILD)/static/OlderSystems.o -Xlinker --wrap=hypotf -Xlinker --wrap=_dl_find_object \
