@@ -91,10 +91,10 @@ def main() -> None:
         subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
         profile = Path(folder) / "profile"
         valgrind = ["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={profile}"]
-        subprocess.run([*valgrind, *command], env=environment, stdout=subprocess.DEVNULL, check=True)
-        names = functions(profile.read_text(), library)
-        started = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        kept = set(started.stdout.split())
+        started = subprocess.run(
+            [*valgrind, *command], env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
+        names, kept = functions(profile.read_text(), library), set(started.stdout.split())
     # Ours first: some of the Swift runtime's come with much else that cannot be parted from them.
     ordered = sorted(names | kept, key=lambda name: ("atchel" not in name, name))
     ORDER.write_text(HEAD + "".join(f"{name}\n" for name in ordered))

@@ -49,8 +49,7 @@ extension Database {
     }
     // Opened writable even though it reads first: the last connection to close must be able to delete the
     // WAL.
-    let connection = try open(path, options, readOnly: options.isReadOnly)
-    let version = try connection.number("PRAGMA user_version")
+    let (connection, version) = try open(path, options, readOnly: options.isReadOnly)
     try migrator.refuseNewer(version, path: path)
     let isOld = version < migrator.newest
     if isOld {
@@ -112,14 +111,16 @@ extension Database {
   }
 
   private static func connect(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
-    let connection = try open(path, options, readOnly: readOnly)
+    let (connection, _) = try open(path, options, readOnly: readOnly)
     if !readOnly { try connection.syncCommits(options.durability == .full) }
     try enlargeCache(connection)
     return connection
   }
 
-  /// Opens a file, and reads from it, which locks it.
-  private static func open(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
+  /// Opens a file, and reads the version of its schema, which locks it.
+  private static func open(
+    _ path: String, _ options: StoreOptions, readOnly: Bool
+  ) throws -> (connection: Connection, version: Int64) {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     do {
       for _ in 0..<maximumReplacements {
@@ -130,8 +131,7 @@ extension Database {
           throw SatchelError(noWALAt: path)
         }
         do {
-          _ = try connection.number("PRAGMA user_version")
-          return connection
+          return (connection, try connection.number("PRAGMA user_version"))
         } catch  where connection.hasMoved {
           // It was replaced before it was locked, and its WAL was refused: the one at the path now is opened.
           continue
@@ -146,9 +146,10 @@ extension Database {
     }
     // In a read-only directory the WAL index cannot be created. Without a WAL, and where no process can
     // create one, the database file is complete.
-    return try Connection(
+    let connection = try Connection(
       path: path, flags: flags, busyTimeout: options.busyTimeout, isImmutable: true,
       vfsName: options.vfsName)
+    return (connection, try connection.number("PRAGMA user_version"))
   }
 
   /// How often a file may be replaced while it is opened.

@@ -20,11 +20,7 @@ struct ReplacementTests {
   /// Makes a store with five items and a backup with three, and restores the backup between SQLite's opening of
   /// the store and its first lock.
   private func prepare() throws {
-    let database = try fixture.open()
-    for number in 0..<3 { try database.write { try $0.add("\(number)") } }
-    try database.backup(to: backup)
-    for number in 3..<5 { try database.write { try $0.add("\(number)") } }
-    try database.close()
+    try fixture.makeStore(withBackup: backup)
     let (fixture, backup) = (fixture, backup)
     disk.afterNextOpening {
       let restore = StoreRestore(migrations: StorageFixture.schema, subjects: [])

@@ -22,13 +22,7 @@ struct RestoreTests {
   init() throws { fixture = try StorageFixture() }
 
   /// A backup with three items, and a store with five; closed.
-  private func prepare() throws {
-    let database = try fixture.open()
-    for number in 0..<3 { try database.write { try $0.add("\(number)") } }
-    try database.backup(to: backup)
-    for number in 3..<5 { try database.write { try $0.add("\(number)") } }
-    try database.close()
-  }
+  private func prepare() throws { try fixture.makeStore(withBackup: backup) }
 
   private func names(_ path: String? = nil) throws -> [String] {
     let database = try fixture.open(path)

@@ -47,6 +47,15 @@ final class StorageFixture {
     return try bytes()
   }
 
+  /// Makes a backup with three items, and a store with five; closed.
+  func makeStore(withBackup backup: String) throws {
+    let database = try open()
+    for number in 0..<3 { try database.write { try $0.add("\(number)") } }
+    try database.backup(to: backup)
+    for number in 3..<5 { try database.write { try $0.add("\(number)") } }
+    try database.close()
+  }
+
   func bytes(_ path: String? = nil) throws -> [UInt8] {
     let path = path ?? self.path
     // Foundation leaks a buffer for an empty file, which the address sanitizer would report each time.
