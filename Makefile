@@ -98,7 +98,7 @@ define WELCOME
 endef
 
 .PHONY: test
-test: setup-tests setup-servers lib build-tests ## Every test, after installing what is missing
+test: setup-tests setup-servers lib tool build-tests ## Every test, after installing what is missing
 	@rm -rf $(LOGS)
 	@status=0; $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) SIDE_BY_SIDE=1 $(TESTS) || status=1; \
 	  python3 Tests/summary.py $(LOGS) $(TESTS) || status=1; exit $$status
@@ -152,7 +152,7 @@ TESTS := test-swift test-python test-crash test-c test-tool test-install test-ex
 JOBS ?= 2
 
 .PHONY: build-tests
-build-tests: setup ## The Swift suites and the tool, debug build
+build-tests: setup ## The Swift suites, debug build
 	@swift build --build-tests --scratch-path .build-test $(STRICT)
 
 .PHONY: test-swift
@@ -160,8 +160,8 @@ test-swift: $(call needs,setup-tests setup-servers build-tests) ## The Swift sui
 	@$(call log,$@,$(call beside,ministack) swift test --skip-build --scratch-path .build-test $(STRICT))
 
 .PHONY: test-tool
-test-tool: $(call needs,setup-tests setup-servers lib build-tests) ## The command-line tool, as a person uses it
-	@$(call log,$@,$(call beside,ministack) Tests/tool/run.sh .build-test/debug/satchel-cli)
+test-tool: $(call needs,setup-tests setup-servers lib tool) ## The command-line tool, as a person uses it
+	@$(call log,$@,$(call beside,ministack) Tests/tool/run.sh $(BUILD)/release/satchel-cli)
 
 .PHONY: test-c
 test-c: $(call needs,setup-tests lib) ## The C programs against the release library, valgrind and kill -9 included
