@@ -170,7 +170,7 @@ class Measured:
         self.part.figures |= {"restore-warm": restored["warm"], "restore-dropped": restored["dropped"]}
         self.part.rows += [*persist_rows(self.part.figures["persist"], self.shape), *restore_rows(restored)]
         if self.with_satchel:
-            self.part.figures["growth"] = growth(self.shape)
+            self.part.figures["growth"] = growth(self.shape, self.rounds)
             self.part.growth += growth_rows(self.part.figures["growth"])
 
     def photos(self) -> None:

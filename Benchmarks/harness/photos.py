@@ -126,13 +126,11 @@ def limit_label(gallery: Gallery) -> str:
 
 
 def photo_growth(galleries: tuple[Gallery, ...], rounds: int) -> Figures:
-    """Satchel and the limit with each gallery, from the smallest on; the largest once."""
+    """Satchel and the limit with each gallery, from the smallest on."""
     jobs = []
     for gallery in galleries:
         expected = generate_photos(gallery)
         warm(gallery)
-        last = gallery == galleries[-1]
         for name, label in (("satchel", gallery.name), (GROWTH_LIMIT, limit_label(gallery))):
-            one = job(name, label, gallery, expected)
-            jobs.append(Job(one.name, one.command, one.fresh, rounds=1 if last else None, check=one.check))
+            jobs.append(job(name, label, gallery, expected))
     return in_units(run("photo-growth", jobs, rounds, "import_s"))
