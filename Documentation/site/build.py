@@ -57,6 +57,7 @@ def write_python(site: Site) -> None:
     """The reference of the Python package, by pdoc."""
     show_what_is_inherited()
     show_all_fields()
+    hide_how_twins_are_made()
     # It looks for the types of a class in the module that shows it, and not in the one that declares it.
     warnings.filterwarnings("ignore", "Error parsing type annotation", module=r"pdoc\.")
     pdoc.render.configure(docformat="restructuredtext", footer_text="Satchel", show_source=False)
@@ -95,6 +96,22 @@ def show_all_fields() -> None:
         return origin_of(docstring)
 
     pdoc.docstrings._rst_fields = fields
+
+
+def hide_how_twins_are_made() -> None:
+    """Leaves out what only `satchel.aio` itself calls: the constructors of its classes, and the decorator
+    that gives them docstrings."""
+    docstring_of, decorators_of = pdoc.doc.Function.docstring.func, pdoc.doc.Class.decorators.func
+
+    def docstring(shown: pdoc.doc.Function) -> str:
+        is_internal = shown.name == "__init__" and shown.modulename.startswith("satchel.aio")
+        return "@private" if is_internal else docstring_of(shown)
+
+    def decorators(shown: pdoc.doc.Class) -> list[str]:
+        return [name for name in decorators_of(shown) if not name.startswith("@twin_of(")]
+
+    pdoc.doc.Function.docstring = property(docstring)
+    pdoc.doc.Class.decorators = property(decorators)
 
 
 def members(namespace: pdoc.doc.Namespace) -> Iterator[pdoc.doc.Doc]:
