@@ -317,6 +317,7 @@ soak-damages: setup-tests lib ## Every object of a sync log is damaged in every 
 lint: setup-tests ## Formatting of Swift and Python, Python's types, the wording, and satchel.h by Doxygen
 	swift format lint --strict -r Sources Tests Examples Package.swift
 	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples Bindings/Packaging Documentation
+	cd Benchmarks && $(CURDIR)/$(VENV)/bin/ruff check --no-cache .
 	cd Bindings/Python && $(CURDIR)/$(VENV)/bin/mypy --cache-dir $(CURDIR)/.build-test/mypy --strict satchel
 	python3 Tests/words.py
 	@mkdir -p .build-test/doxygen

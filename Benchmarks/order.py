@@ -1,8 +1,9 @@
 """Writes Sources/Link/start.order: the functions an app's start runs, for the linker to put side by side.
 
 Each page of code that is touched takes 64 KB of memory with it: functions that lie scattered over 6 MB cost a
-start more than they do by what they run. The same goes for the variables in which they keep what they made once: each
-source file has a section of zeros for its own, and a page of them faults twice, when it is read and when it is written.
+start more than they do by what they run. The same goes for the variables in which they keep what they made
+once: each source file has a section of zeros for its own, and a page of them faults twice, when it is read
+and when it is written.
 `make order` calls this with a library that was not stripped.
 Usage: order.py library
 """
@@ -70,7 +71,8 @@ def functions(profile: str, library: Path) -> set[str]:
 
 def variables(library: Path) -> set[str]:
     """The library's variables, zero at first, that are something else in this process."""
-    symbols = subprocess.run(["nm", "--print-size", library], capture_output=True, text=True, check=True).stdout
+    listed = ["nm", "--print-size", library]
+    symbols = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in symbols.splitlines()]
     maps = Path("/proc/self/maps").read_text().splitlines()
     base = int(next(line for line in maps if line.endswith(str(library))).split("-")[0], 16)

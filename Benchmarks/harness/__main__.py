@@ -19,7 +19,10 @@ from .generate import FULL, QUICK, generate
 from .goals import Row, call_rows, footprint_rows, growth_rows, persist_rows, restore_rows
 from .growth import growth
 from .kept import reported_rows, updated
+from .live import READING as READING_OF_LIVE
+from .live import live, live_rows, live_table
 from .machine import processor
+from .mirror import mirror, mirror_row
 from .persist import persist, restore
 from .photo_data import GALLERIES, QUICK_GALLERIES
 from .photo_goals import photo_growth_rows, photo_rows, sync_rows
@@ -48,15 +51,16 @@ from .sync import synchronize
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
 SYNC_ROUNDS = 3
-"""At most, of W7, where requests are the same in each, and of W8."""
+"""At most, of W7, where requests are the same in each, of W8 and of live queries."""
 LOADS = 50
 """Fresh processes that load a library."""
-WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "sync")
+WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "live", "sync")
 """W1 with W2, which reads what it wrote, and its growth; W5 with an app's start; W6 with size and load."""
 TABLES = {
     "W5": lambda figures: f"{record_table(figures['records'])}\n\n{start_table(figures)}",
     "W7": lambda figures: record_sync_table(figures["record-sync"], tuple({*QUICK_SYNCED, *SYNCED})),
     "W8": lambda figures: search_table(figures["search"]),
+    "live": lambda figures: live_table(figures["live"]),
     "sync": lambda figures: sync_table(figures["sync"]),
 }
 """Returns the text about a workload that is measured alone."""
@@ -155,6 +159,7 @@ class Measured:
             "W6": self.calls,
             "W7": self.synchronize_records,
             "W8": self.search,
+            "live": self.observe,
             "sync": self.synchronize,
         }
         self.part = Part(self.rounds)
@@ -206,6 +211,8 @@ class Measured:
         self.part.rows += record_rows(self.part.figures["records"], record_set)
         self.part.rows += start_rows(started, record_set)
         if self.with_satchel:
+            self.part.figures["mirror"] = mirror(self.quick)
+            self.part.rows.append(mirror_row(self.part.figures["mirror"]))
             self.part.figures["record-growth"] = record_growth(self.record_sets, self.rounds)
             self.part.growth += record_growth_rows(self.part.figures["record-growth"], self.record_sets)
 
@@ -218,6 +225,11 @@ class Measured:
         generate(self.shape)
         self.part.figures["search"] = search(self.shape, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
         self.part.rows += search_rows(self.part.figures["search"], self.shape)
+
+    def observe(self) -> None:
+        rounds = min(self.rounds, SYNC_ROUNDS)
+        self.part.figures["live"] = live(self.record_sets[0], rounds, self.with_satchel)
+        self.part.rows += live_rows(self.part.figures["live"])
 
     def calls(self) -> None:
         self.part.figures["calls"] = calls(self.rounds, self.with_satchel)
@@ -250,6 +262,8 @@ class Measured:
             sections["W7, everyone"] = record_sync_table(self.figures["record-sync"], self.synced)
         if "W8" in self.parts:
             sections["W8, everyone"] = search_table(self.figures["search"])
+        if "live" in self.parts:
+            sections["Live queries, everyone"] = live_table(self.figures["live"])
         text = updated(REPORT.read_text(encoding="utf-8"), self.rows, sections, turns)
         REPORT.write_text(text, encoding="utf-8")
         CHART.write_text(chart(reported_rows(text)), encoding="utf-8")
@@ -268,9 +282,10 @@ class Measured:
             f"W5, an app's start with {self.record_sets[0].name} records": start_table(self.figures),
             "W7, everyone": record_sync_table(self.figures["record-sync"], self.synced),
             "W8, everyone": search_table(self.figures["search"]),
+            "Live queries, everyone": live_table(self.figures["live"]),
         }
         readings = [reading(self.gallery), reading_of_records(self.record_sets[0])]
-        readings += [reading_of_synced(self.synced), reading_of_search(self.shape)]
+        readings += [reading_of_synced(self.synced), reading_of_search(self.shape), READING_OF_LIVE]
         subjects = ("\n".join(readings), tables)
         content = markdown(self.rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
         report.write_text(content, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 payloads.jsonl    what the peers take in: a location, a section, 20 entities
 deliveries.jsonl  the same payloads in Satchel's shape
+again.jsonl       the same deliveries, the members of each object in another order
 """
 
 import json
@@ -24,7 +25,7 @@ fragrant
 CATEGORIES = ("cuisine", "landmark", "history", "festival", "craft", "nature", "music", "district")
 TTL_HOURS = 168
 GROWTH = 10
-VERSION = 1
+VERSION = 2
 """Counts up when the generator changes, so that older data is replaced."""
 
 
@@ -52,6 +53,10 @@ class Shape:
     @property
     def delivery_file(self) -> Path:
         return self.directory / "deliveries.jsonl"
+
+    @property
+    def again_file(self) -> Path:
+        return self.directory / "again.jsonl"
 
 
 FULL = Shape()
@@ -124,6 +129,16 @@ def delivery(payload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def reordered(source: random.Random, value: Any) -> Any:
+    """The same value, the members of each object in random order."""
+    if isinstance(value, list):
+        return [reordered(source, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    members = [(key, reordered(source, item)) for key, item in value.items()]
+    return dict(source.sample(members, len(members)))
+
+
 def generate(shape: Shape) -> None:
     """Makes the data unless it is there."""
     stamp = shape.directory / "made.json"
@@ -131,13 +146,14 @@ def generate(shape: Shape) -> None:
     if stamp.exists() and stamp.read_text() == facts:
         return
     shape.directory.mkdir(parents=True, exist_ok=True)
-    source = random.Random(shape.seed)
+    source, shuffling = random.Random(shape.seed), random.Random(shape.seed)
     numbers = iter(source.sample(range(1000, 9_999_999), shape.payloads * shape.entities))
     order = [(place, index) for place in range(shape.locations) for index in range(shape.sections)]
     source.shuffle(order)
     with (
         shape.payload_file.open("w", encoding="utf-8") as payloads,
         shape.delivery_file.open("w", encoding="utf-8") as deliveries,
+        shape.again_file.open("w", encoding="utf-8") as again,
     ):
         for place, index in order:
             category = CATEGORIES[index % len(CATEGORIES)]
@@ -153,6 +169,7 @@ def generate(shape: Shape) -> None:
             }
             payloads.write(compact(payload) + "\n")
             deliveries.write(compact(delivery(payload)) + "\n")
+            again.write(compact(reordered(shuffling, delivery(payload))) + "\n")
     stamp.write_text(facts)
 
 

@@ -13,7 +13,7 @@ UNSYNCED_PEERS = ["files-rename", "files-none"]
 """Shown beside, in no class: nothing is ever synced."""
 READ_PEERS = ["files-none", "lmdb-sync", "sqlite3-full", "apsw-full", "rocksdict-sync", "objectbox"]
 LIMITS = ["limit-append", "limit-unique", "limit-deferred", "limit-deferred-normal"]
-SATCHEL = ["satchel", "satchel-relaxed", "satchel-python"]
+SATCHEL = ["satchel", "satchel-relaxed", "satchel-again", "satchel-python"]
 SLOW = {"files-fsync": 1}
 """Half a minute a round: one round says enough."""
 
@@ -29,10 +29,11 @@ def write_command(name: str, shape: Shape) -> list[str]:
             index = "unique" if name == "limit-unique" else "deferred"
             synchronous = "NORMAL" if name.endswith("normal") else "FULL"
             return [*program, f"index={index}", f"synchronous={synchronous}"]
-        case "satchel" | "satchel-relaxed":
+        case "satchel" | "satchel-relaxed" | "satchel-again":
             program = [str(BINARIES / "satchel_w1"), "mode=write", f"data={shape.delivery_file}"]
             relaxed = int(name == "satchel-relaxed")
-            return [*program, f"store={directory}/store.satchel", f"relaxed={relaxed}"]
+            again = shape.again_file if name == "satchel-again" else ""
+            return [*program, f"store={directory}/store.satchel", f"relaxed={relaxed}", f"again={again}"]
     data = shape.delivery_file if name == "satchel-python" else shape.payload_file
     return [sys.executable, "-m", "peers", name, "write", str(directory), "--data", str(data)]
 
@@ -42,7 +43,7 @@ def read_command(name: str, shape: Shape) -> list[str]:
     if name.startswith("limit-"):
         program = [str(BINARIES / "restore_limit"), f"dir={directory}", f"location=loc:{PLACE:03d}"]
         return [*program, f"chosen={CHOSEN}", f"sections={shape.sections}"]
-    if name in ("satchel", "satchel-relaxed"):
+    if name in ("satchel", "satchel-relaxed", "satchel-again"):
         location = compact({"country_code": "xx", "admin_area": "area", "locality": f"loc {PLACE:03d}"})
         program = [str(BINARIES / "satchel_w1"), "mode=read", f"store={directory}/store.satchel"]
         where = [f"location={location}", f"prefix=sec:{PLACE:03d}:", f"chosen={CHOSEN}"]

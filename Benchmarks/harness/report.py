@@ -25,7 +25,8 @@ READING = """\
   Python rows are the like-for-like ones. The clock starts after importing, and C programs are linked before
   it starts.
 - W1 hands each side the same {payloads:,} payloads of {entities} entities ({megabytes:.0f} MB), in random
-  order. Peers parse them with orjson; Satchel gets the bytes.
+  order. Peers parse them with orjson; Satchel gets the bytes. "Again" delivers the same content once more,
+  the members of its objects in another order: nothing is stored but when it expires.
 - W2 is opening the store, the headers of one location ({sections} sections) and one section of {entities}.
   Peers parse each entity; Satchel in C hands out JSON, in Python it is parsed. "Dropped" means the store's
   files, not the programs.

@@ -1,0 +1,31 @@
+"""The costs of a mirror: `put` with a mirror and `put` without."""
+
+import sys
+
+from .goals import Row
+from .runner import Figures, Job, run
+
+RECORDS = 5_000
+SECONDS, QUICK_SECONDS = 12, 7
+"""Of a turn; while puts go on, a mirror is written after five."""
+FACTOR = 1.3
+"""Of a put without a mirror."""
+
+
+def mirror(quick: bool) -> Figures:
+    """One round, which takes turns itself."""
+    seconds = QUICK_SECONDS if quick else SECONDS
+    job = Job("satchel", [sys.executable, "-m", "peers.mirror", str(seconds)])
+    return run("mirror", [job], 1, "mirrored_p95_us")
+
+
+def mirror_row(figures: Figures) -> Row:
+    plain = figures.median("satchel", "plain_p95_us")
+    return Row(
+        f"W5 a put beside a mirror of {RECORDS:,}, Python: 95 of 100",
+        "µs",
+        figures.median("satchel", "mirrored_p95_us"),
+        goal=f"≤ {FACTOR} × without one",
+        bound=plain * FACTOR if plain else None,
+        against_peers=False,
+    )
