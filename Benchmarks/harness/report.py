@@ -29,7 +29,7 @@ READING = """\
   the members of its objects in another order: nothing is stored but when it expires.
 - W2 is opening the store, the headers of one location ({sections} sections) and one section of {entities}.
   Peers parse each entity; Satchel in C hands out JSON, in Python it is parsed. "Dropped" means the store's
-  files, not the programs.
+  files, not the programs. Importing is a row of its own, in a process that has imported nothing else.
 - The C limit does the least that could work: SQLite with prepared statements and the index on ids deferred,
   over payloads that are cut by their known shape (no yyjson in Debian 12, so nothing is parsed at all). For
   calls it is a C library of the same shape, for size and load a Swift library that does nothing.

@@ -19,10 +19,12 @@ child. Times are Unix milliseconds; the dates of photos are Unix seconds.
 
 from __future__ import annotations
 
-from satchel import backup, catalogue, errors, json, photos, places, records, remote, state, stories, sync
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, List
+
+from satchel import catalogue, errors, json, places, sync
 from satchel._interrupts import Interrupt
 from satchel._types import register_type
-from satchel.backup import Backup, recover, restore
 from satchel.catalogue import Catalogue, Delivery, Location, SectionPayload
 from satchel.errors import (
     Busy,
@@ -48,13 +50,8 @@ from satchel.errors import (
     UnsoundStory,
 )
 from satchel.observer import Change, Observer, RecordKey, StateKey
-from satchel.photos import Photo, PhotoCatalogue
-from satchel.records import Record, Records
-from satchel.remote import SyncProgress
 from satchel.session import Session, SessionSection, SessionState
-from satchel.state import State
 from satchel.store import Store, library_version, open
-from satchel.stories import StoryLibrary
 from satchel.sync import StoreSyncReport
 from satchel.values import (
     Context,
@@ -71,6 +68,15 @@ from satchel.values import (
     StoredEntity,
     StoreInfo,
 )
+
+if TYPE_CHECKING:
+    from satchel import backup, photos, records, remote, state, stories
+    from satchel.backup import Backup, recover, restore
+    from satchel.photos import Photo, PhotoCatalogue
+    from satchel.records import Record, Records
+    from satchel.remote import SyncProgress
+    from satchel.state import State
+    from satchel.stories import StoryLibrary
 
 __all__ = [
     "Backup",
@@ -149,3 +155,32 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# Names that not every program uses are imported at their first use: importing takes longer than opening a
+# store.
+_LATER = {
+    "Backup": "backup",
+    "Photo": "photos",
+    "PhotoCatalogue": "photos",
+    "Record": "records",
+    "Records": "records",
+    "State": "state",
+    "StoryLibrary": "stories",
+    "SyncProgress": "remote",
+    "recover": "backup",
+    "restore": "backup",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        value = getattr(import_module(f"satchel.{_LATER[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _LATER.values():
+        return import_module(f"satchel.{name}")
+    raise AttributeError(f"module 'satchel' has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from datetime import date
-from html import escape
 from typing import Any, Dict, Iterable, List, Sequence, TypeVar
 
-__all__ = ["Rows", "html_of", "html_of_some"]
+__all__ = ["Rows", "escaped", "html_of", "html_of_some"]
 
 _Row = TypeVar("_Row")
 
@@ -68,9 +67,17 @@ def _more(count: int) -> str:
     return f"<p>{count} more</p>" if count > 0 else ""
 
 
+def escaped(text: str) -> str:
+    """A text as HTML shows it."""
+    # Imported here, because it imports the names of all characters.
+    from html import escape
+
+    return escape(text)
+
+
 def _table(columns: Sequence[str], body: Iterable[Sequence[str]], more: str) -> str:
     def cells(tag: str, texts: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}>{escaped(text)}</{tag}>" for text in texts) + "</tr>"
 
     rows = "".join(cells("td", row) for row in body)
     return f"<table><thead>{cells('th', columns)}</thead><tbody>{rows}</tbody></table>{more}"

@@ -9,7 +9,6 @@ ImportError at once: trying the next one would hide which library runs.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import sys
 from json import JSONDecoder
@@ -80,7 +79,10 @@ def find(package: Path = _PACKAGE) -> ctypes.CDLL:
             return _open(str(built))
         searched.append(str(built))
 
-    system = ctypes.util.find_library("satchel")
+    # Imported here, because it imports what starts processes.
+    from ctypes.util import find_library
+
+    system = find_library("satchel")
     for name in dict.fromkeys(filter(None, (SONAME, system))):
         try:
             return ctypes.CDLL(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from typing import (
+    TYPE_CHECKING,
     Any,
     Callable,
     Dict,
@@ -22,16 +23,20 @@ from satchel._blocks import StoreBlocks, query_timeout_of
 from satchel._encoding import FilePath
 from satchel._handles import Handle
 from satchel._library import check, json_answer, library, scalar_answer
-from satchel.backup import Backup, BackupProgress, back_up, rotate
 from satchel.catalogue import Catalogue
 from satchel.errors import InvalidArgument
 from satchel.observer import Change, Observer
-from satchel.photos import PhotoCatalogue
-from satchel.records import CollectionInfo, Index, Records, Relation
-from satchel.records._declarations import MigrationStep
-from satchel.state import State
-from satchel.stories import StoryLibrary
 from satchel.values import Finding, StoreInfo, record_from, records_from
+
+# A program waits for its imports before its first screen: the modules of the other subjects are imported by
+# the methods that need them.
+if TYPE_CHECKING:
+    from satchel.backup import Backup, BackupProgress
+    from satchel.photos import PhotoCatalogue
+    from satchel.records import CollectionInfo, Index, Records, Relation
+    from satchel.records._declarations import MigrationStep
+    from satchel.state import State
+    from satchel.stories import StoryLibrary
 
 __all__ = ["Store", "library_version", "open"]
 
@@ -141,6 +146,8 @@ class Store(StoreBlocks):
         :raises NotFound: when the directory does not exist
         :raises InvalidArgument: when it is a file
         """
+        from satchel.stories import StoryLibrary
+
         return StoryLibrary(self, directory)
 
     def photos(self, directory: FilePath, on_conflict: Optional[str] = None) -> PhotoCatalogue:
@@ -155,6 +162,8 @@ class Store(StoreBlocks):
         :raises InvalidArgument: for another policy
         :raises ReadOnly: for another policy than the declared one, when the store is read-only
         """
+        from satchel.photos import PhotoCatalogue
+
         return PhotoCatalogue(self, directory, on_conflict)
 
     @overload
@@ -244,6 +253,8 @@ class Store(StoreBlocks):
         :raises ConstraintViolation: when the records violate a declared unique index or relation
         :raises NewerStore: when the records have a newer version, and a migration has no inverse
         """
+        from satchel.records import Records
+
         return Records(
             self,
             name,
@@ -261,6 +272,8 @@ class Store(StoreBlocks):
 
     def collections(self) -> List[CollectionInfo]:
         """The collections of the store."""
+        from satchel.records import CollectionInfo
+
         return records_from(CollectionInfo, json_answer(library.satchel_store_collections, self._pointer))
 
     def drop_collection(self, name: str, discard_unsent: bool = False) -> None:
@@ -282,6 +295,8 @@ class Store(StoreBlocks):
     @property
     def state(self) -> State:
         """Small values that an app changes often."""
+        from satchel.state import State
+
         return State(self)
 
     def flush(self) -> bool:
@@ -309,6 +324,8 @@ class Store(StoreBlocks):
         :raises ForeignFile, Busy: when ``path`` is a file of another program, or an open store; it is kept
         :raises Cancelled, NotFound, ReadOnly, Full, IOFailure, Damaged: see their classes; no file is left
         """
+        from satchel.backup import back_up
+
         return back_up(self, path, progress)
 
     def backup_rotate(self, directory: FilePath, keep: int) -> Backup:
@@ -318,6 +335,8 @@ class Store(StoreBlocks):
         :param keep: how many to keep, 1 or more
         :raises NotFound: when the directory does not exist; otherwise as :meth:`backup`
         """
+        from satchel.backup import rotate
+
         return rotate(self, directory, keep)
 
     def info(self) -> StoreInfo:

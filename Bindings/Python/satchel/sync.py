@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Owner
 from satchel._library import check, json_answer, library
 from satchel._long_work import LongWork, progress_callback
 from satchel.errors import Busy, code_of
-from satchel.photos import SyncReport
-from satchel.photos._reports import causes_of, sync_from
-from satchel.remote import Remote, SyncProgress, work_with
 from satchel.values import dataclass, moment, record_from, records_from
+
+if TYPE_CHECKING:
+    from satchel.photos import SyncReport
+    from satchel.remote import Remote, SyncProgress
 
 __all__ = [
     "PlannedChange",
@@ -270,6 +271,9 @@ class SyncingStore(Owner):
         function: Callable[..., int],
         options: _abi.StoreSyncOptions,
     ) -> StoreSyncReport:
+        from satchel.photos._reports import causes_of
+        from satchel.remote import SyncProgress, work_with
+
         pointer = self._pointer
         self._refuse_in_batch("a store cannot be synchronized in a batch")
         # It synchronizes photos as well, and would wait for those in whose callback it begins.
@@ -315,6 +319,8 @@ def _report_from(
 
     :param cause_of: returns the exception that a function of the host raised for a shard
     """
+    from satchel.photos._reports import sync_from
+
     photos = answer["photos"]
     return record_from(
         StoreSyncReport,

@@ -55,6 +55,23 @@ def test_without_a_library_the_error_lists_the_places(tmp_path: Path) -> None:
         assert place in said
 
 
+def test_only_what_is_used_is_imported() -> None:
+    script = """
+import sys, satchel
+late = ["asyncio", "html", "subprocess", *(f"satchel.{name}" for name in set(satchel._LATER.values()))]
+print([name for name in late if name in sys.modules])
+print([name for name in satchel.__all__ if name not in dir(satchel)])
+print([name for name in satchel.__all__ if getattr(satchel, name) is None])
+print([name for name in satchel._LATER.values() if f"satchel.{name}" not in sys.modules])
+try:
+    satchel.nothing
+except AttributeError as error:
+    print(error)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == [*["[]"] * 4, "module 'satchel' has no attribute 'nothing'"]
+
+
 def test_the_environment_comes_first(tmp_path: Path, library: Path) -> None:
     named = shutil.copy(library, tmp_path / "named.so")
     loaded, _ = import_from(tmp_path, library, SATCHEL_LIBRARY=str(named))

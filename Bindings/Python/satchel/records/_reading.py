@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import html as _html
 import warnings as _warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import (
@@ -21,7 +20,7 @@ from typing import (
 from satchel import _encoding
 from satchel._documents import Reader
 from satchel._handles import Dependent
-from satchel._html import Rows, html_of_some
+from satchel._html import Rows, escaped, html_of_some
 from satchel._library import answer, json_answer, library, scalar_answer, value_of
 from satchel.errors import InvalidArgument, NotFound, SatchelError, SchemaWarning
 from satchel.records._declarations import (
@@ -279,8 +278,8 @@ class ReadableCollection(Dependent, Generic[_Document]):
             count, shown = self.count(), self.list(limit=_SHOWN)
         except SatchelError as error:
             # Closed, for example: notebooks show it all the same.
-            return f"<p>{_html.escape(repr(self))}: {_html.escape(str(error))}</p>"
-        title = f"<p>{_html.escape(self._name)}: {count} record{'' if count == 1 else 's'}</p>"
+            return f"<p>{escaped(repr(self))}: {escaped(str(error))}</p>"
+        title = f"<p>{escaped(self._name)}: {count} record{'' if count == 1 else 's'}</p>"
         return title + html_of_some(shown, count)
 
 

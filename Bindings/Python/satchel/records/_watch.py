@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Generic, List, Optional, Tuple, TypeVar
@@ -14,6 +13,8 @@ from satchel._library import error_of, library, value_of
 from satchel.records._values import Record, record_of
 
 if TYPE_CHECKING:
+    import asyncio
+
     from satchel._abi import Bytes
     from satchel.store import Store
 
@@ -55,6 +56,9 @@ class _Slot:
             return self._taken()
 
     async def take_async(self) -> Optional[Tuple[int, bytes]]:
+        # Imported here, because it takes as long as all of this package; its users have it already.
+        import asyncio
+
         loop = asyncio.get_running_loop()
         while True:
             with self._filled:
