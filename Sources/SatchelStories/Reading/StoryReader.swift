@@ -6,7 +6,7 @@ import SatchelStorage
 ///
 /// It is a parser for the schema of a story that consumes the scanner's tokens and compares each key once. It
 /// is as strict as `JSONScanner`, which reports location and cause when a text is not JSON.
-struct StoryReader {
+struct StoryReader: ~Copyable {
   /// The container that is being read.
   enum Container { case story, tags, segments, segment, choices, choice }
 
