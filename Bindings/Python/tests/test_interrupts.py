@@ -19,7 +19,7 @@ COUNT = 60_000
 NOTHING: Dict[str, Any] = {"any": [{"text": {"contains": f"missing {each}"}} for each in range(5)]}
 #: Sends SIGINT until one has interrupted a list, and prints what the handlers and the lists have seen.
 INTERRUPTED = """
-import os, signal, sys, threading, traceback
+import os, random, signal, sys, threading, traceback
 import satchel
 store = satchel.open(sys.argv[1])
 notes = store.records("notes")
@@ -28,7 +28,8 @@ ended = threading.Event()
 seen = []
 
 def interrupt():
-    while not ended.wait(0.2):
+    # Of different lengths: always at the end of a list, after its last check, none would interrupt it.
+    while not ended.wait(random.uniform(0.1, 0.3)):
         os.kill(os.getpid(), signal.SIGINT)
 
 def handle(number, frame):
