@@ -19,17 +19,18 @@ COUNT = 60_000
 NOTHING: Dict[str, Any] = {"any": [{"text": {"contains": f"missing {each}"}} for each in range(5)]}
 #: Sends SIGINT until one has interrupted a list, and prints what the handlers and the lists have seen.
 INTERRUPTED = """
-import os, random, signal, sys, threading, traceback
+import os, signal, sys, threading, traceback
 import satchel
 store = satchel.open(sys.argv[1])
 notes = store.records("notes")
-nothing = {"any": [{"text": {"contains": f"missing {each}"}} for each in range(5)]}
+# A read that is much longer than the 50 ms after which it looks for a signal, also on a fast machine.
+nothing = {"any": [{"text": {"contains": f"missing {each}"}} for each in range(60)]}
 ended = threading.Event()
 seen = []
 
 def interrupt():
-    # Of different lengths: always at the end of a list, after its last check, none would interrupt it.
-    while not ended.wait(random.uniform(0.1, 0.3)):
+    # Until one has reached a read: it is repeated, and would be each time.
+    while not ended.wait(0.2) and "_must_repeat" not in seen:
         os.kill(os.getpid(), signal.SIGINT)
 
 def handle(number, frame):
