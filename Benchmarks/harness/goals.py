@@ -139,6 +139,14 @@ def compared(
     )
 
 
+def multiple(
+    workload: str, unit: str, satchel: float | None, goal: str, factor: float, of: float | None, **more
+) -> Row:
+    """A row whose goal is a multiple of another figure than a peer's."""
+    bound = of * factor if of else None
+    return Row(workload, unit, satchel, goal=goal, bound=bound, against_peers=False, **more)
+
+
 def persist_rows(figures: Figures, shape: Shape) -> list[Row]:
     what = f"persist {shape.payloads:,} × {shape.entities}"
     durable = {"limit": "limit-deferred"}
@@ -183,15 +191,9 @@ def persist_rows(figures: Figures, shape: Shape) -> list[Row]:
 
 def again_row(figures: Figures) -> Row:
     """Beside the first time, in the same process."""
-    first = figures.median("satchel-again", "seconds")
-    return Row(
-        "W1 again: members in another order",
-        "s",
-        figures.median("satchel-again", "again_s"),
-        goal=f"≤ {AGAIN_FACTOR} × the first time",
-        bound=first * AGAIN_FACTOR if first else None,
-        against_peers=False,
-    )
+    first, again = (figures.median("satchel-again", key) for key in ("seconds", "again_s"))
+    goal = f"≤ {AGAIN_FACTOR} × the first time"
+    return multiple("W1 again: members in another order", "s", again, goal, AGAIN_FACTOR, first)
 
 
 def restore_rows(restored: dict[str, Figures]) -> list[Row]:

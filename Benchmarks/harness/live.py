@@ -6,7 +6,7 @@ from typing import Any
 
 from .goals import NAMES, Row
 from .record_data import RecordSet, generate_records
-from .report import figure, table
+from .report import figure_table
 from .runner import Figures, Job, WrongAnswerError, run, store
 
 OBSERVERS = ("satchel-live", "apsw-live")
@@ -64,14 +64,9 @@ def live_rows(figures: Figures) -> list[Row]:
 
 
 def live_table(figures: Figures) -> str:
-    lines = [
-        [
-            NAMES[name],
-            figure(figures.median(name, "result_ms"), "ms"),
-            figure(figures.median(name, "beside_us"), "µs"),
-            figure(figures.median(name, "alone_us"), "µs"),
-            str(len(figures.records.get(name, []))),
-        ]
-        for name in OBSERVERS
+    columns = [
+        ("a result after a change", "result_ms", "ms"),
+        ("a put while it runs", "beside_us", "µs"),
+        ("a put without it", "alone_us", "µs"),
     ]
-    return table(["", "a result after a change", "a put while it runs", "a put without it", "runs"], lines)
+    return figure_table(figures, OBSERVERS, columns)

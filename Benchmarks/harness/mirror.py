@@ -2,7 +2,7 @@
 
 import sys
 
-from .goals import Row
+from .goals import Row, multiple
 from .runner import Figures, Job, run
 
 RECORDS = 5_000
@@ -20,12 +20,6 @@ def mirror(quick: bool) -> Figures:
 
 
 def mirror_row(figures: Figures) -> Row:
-    plain = figures.median("satchel", "plain_p95_us")
-    return Row(
-        f"W5 a put beside a mirror of {RECORDS:,}, Python: 95 of 100",
-        "µs",
-        figures.median("satchel", "mirrored_p95_us"),
-        goal=f"≤ {FACTOR} × without one",
-        bound=plain * FACTOR if plain else None,
-        against_peers=False,
-    )
+    plain, mirrored = (figures.median("satchel", key) for key in ("plain_p95_us", "mirrored_p95_us"))
+    what = f"W5 a put beside a mirror of {RECORDS:,}, Python: 95 of 100"
+    return multiple(what, "µs", mirrored, f"≤ {FACTOR} × without one", FACTOR, plain)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from .generate import GROWTH
-from .goals import FLAT, Row, compared
+from .goals import FLAT, Row, compared, multiple
 from .record_data import BATCH, RecordSet
 from .records import RECORD_PEERS, SAVE_PEERS, START_PEERS
 from .runner import Figures
@@ -50,16 +50,9 @@ def single(figures: Figures, key: str, factor: float) -> dict[str, object]:
 
 def read_row(figures: Figures) -> Row:
     """From C, against the limit: the peers are in Python."""
-    limit = figures.median("limit-deferred", "read_us")
-    return Row(
-        "W5 a record by its id",
-        "µs",
-        figures.median("satchel", "read_us"),
-        goal=f"≤ {READ_LIMIT_FACTOR} × the limit",
-        bound=limit * READ_LIMIT_FACTOR if limit else None,
-        limit=limit,
-        against_peers=False,
-    )
+    satchel, limit = (figures.median(name, "read_us") for name in ("satchel", "limit-deferred"))
+    goal = f"≤ {READ_LIMIT_FACTOR} × the limit"
+    return multiple("W5 a record by its id", "µs", satchel, goal, READ_LIMIT_FACTOR, limit, limit=limit)
 
 
 def start_rows(figures: dict[str, Figures], record_set: RecordSet) -> list[Row]:

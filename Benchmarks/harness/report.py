@@ -1,5 +1,7 @@
 """The table, on the terminal and in RESULTS.md."""
 
+from collections.abc import Sequence
+
 from .generate import GROWTH, Shape
 from .goals import NAMES, Row
 from .machine import machine, versions
@@ -48,6 +50,22 @@ READING = """\
   twice, an island. Everyone has to count them; Satchel has to name each with its place and line, and nothing
   besides. A wrong answer fails the run.
 """
+
+
+def figure_table(figures: Figures, names: Sequence[str], columns: Sequence[tuple[str, str, str]]) -> str:
+    """Of each job the medians of some figures, and how often it ran.
+
+    :param columns: the title, the figure and its unit
+    """
+    lines = [
+        [
+            NAMES[name],
+            *(figure(figures.median(name, key), unit) for _, key, unit in columns),
+            str(len(figures.records.get(name, []))),
+        ]
+        for name in names
+    ]
+    return table(["", *(title for title, _, _ in columns), "runs"], lines)
 
 
 def figure(value: float | None, unit: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .generate import Shape
 from .goals import NAMES, Row
-from .report import figure, table
+from .report import figure_table
 from .runner import Figures, Job, WrongAnswerError, run, store
 
 SEARCHERS = ("satchel-search", "fts5")
@@ -87,16 +87,11 @@ def search_rows(figures: Figures, shape: Shape) -> list[Row]:
 
 
 def search_table(figures: Figures) -> str:
-    lines = [
-        [
-            NAMES[name],
-            figure(figures.median(name, "first_ms"), "ms"),
-            figure(figures.median(name, "later_ms"), "ms"),
-            str(len(figures.records.get(name, []))),
-        ]
-        for name in SEARCHERS
+    columns = [
+        ("the first, with its index", "first_ms", "ms"),
+        ("later ones", "later_ms", "ms"),
     ]
-    return table(["", "the first, with its index", "later ones", "runs"], lines)
+    return figure_table(figures, SEARCHERS, columns)
 
 
 def reading(shape: Shape) -> str:
