@@ -251,7 +251,7 @@ test-corpora: setup-tests lib ## Suites and real documents of others: CORPORA=â€
 
 .PHONY: check
 check: lint ## Everything within an hour: tests (longer where chance is in them), formatting, types, sanitizers
-	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=120 SATCHEL_KILLS=1000 $(MAKE) --no-print-directory test
+	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=60 SATCHEL_KILLS=1000 $(MAKE) --no-print-directory test
 	@$(call fuzz-api,60)
 	@$(MAKE) --no-print-directory check-thread
 	@$(MAKE) --no-print-directory check-address

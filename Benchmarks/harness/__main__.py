@@ -18,7 +18,7 @@ from .footprint import footprint
 from .generate import FULL, QUICK, generate
 from .goals import Row, call_rows, footprint_rows, growth_rows, persist_rows, restore_rows
 from .growth import growth
-from .imports import import_row, imports
+from .imports import import_rows, imports
 from .kept import reported_rows, updated
 from .live import READING as READING_OF_LIVE
 from .live import live, live_rows, live_table
@@ -176,7 +176,7 @@ class Measured:
         self.part.figures |= {"restore-warm": restored["warm"], "restore-dropped": restored["dropped"]}
         self.part.rows += [*persist_rows(self.part.figures["persist"], self.shape), *restore_rows(restored)]
         self.part.figures["imports"] = imports(self.restores, self.with_satchel)
-        self.part.rows.append(import_row(self.part.figures["imports"]))
+        self.part.rows += import_rows(self.part.figures["imports"])
         if self.with_satchel:
             self.part.figures["growth"] = growth(self.shape, self.rounds)
             self.part.growth += growth_rows(self.part.figures["growth"])

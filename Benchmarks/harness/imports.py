@@ -3,7 +3,6 @@
 import sys
 
 from .goals import NAMES, Row
-from .places import DATA
 from .runner import Figures, Job, run
 
 PACKAGES = {
@@ -15,25 +14,31 @@ PACKAGES = {
     "objectbox": "objectbox",
 }
 """Each package, and the name of its peer."""
+SAVING = ["satchel", "satchel.records", "satchel.state"]
+"""What an app imports that keeps records and state: subjects are imported at their first use."""
 PROGRAM = """
 import sys, time
-sys.dont_write_bytecode, sys.pycache_prefix = False, sys.argv[2]
 start = time.perf_counter()
-__import__(sys.argv[1])
+for name in sys.argv[1:]:
+    __import__(name)
 print('{"import_ms": %f}' % ((time.perf_counter() - start) * 1e3))
 """
 
 
 def imports(rounds: int, with_satchel: bool) -> Figures:
-    compiled = DATA / "compiled"
-    packages = [package for package in PACKAGES if with_satchel or package != "satchel"]
-    jobs = [Job(package, [sys.executable, "-c", PROGRAM, package, str(compiled)]) for package in packages]
+    jobs = [job(package, [package]) for package in PACKAGES if with_satchel or package != "satchel"]
+    if with_satchel:
+        jobs.append(job("saving", SAVING))
     # The first one compiles the modules.
     run("imports-compiled", jobs, 1, "import_ms")
     return run("imports", jobs, rounds, "import_ms")
 
 
-def import_row(figures: Figures) -> Row:
+def job(name: str, modules: list[str]) -> Job:
+    return Job(name, [sys.executable, "-c", PROGRAM, *modules])
+
+
+def import_rows(figures: Figures) -> list[Row]:
     peers = [package for package in PACKAGES if package != "satchel"]
     best = figures.best(peers, "import_ms")
     others = {
@@ -41,10 +46,14 @@ def import_row(figures: Figures) -> Row:
         for name in peers
         if (value := figures.median(name, "import_ms")) is not None
     }
-    return Row(
-        "W2 importing the package, Python",
-        "ms",
-        figures.median("satchel", "import_ms"),
-        peer=(NAMES[PACKAGES[best[0]]], best[1]) if best else None,
-        others=others,
-    )
+    rows = {"the package": "satchel", "it with records and state": "saving"}
+    return [
+        Row(
+            f"W2 importing {what}, Python",
+            "ms",
+            figures.median(name, "import_ms"),
+            peer=(NAMES[PACKAGES[best[0]]], best[1]) if best else None,
+            others=others,
+        )
+        for what, name in rows.items()
+    ]

