@@ -15,7 +15,7 @@ PACKAGES = {
 }
 """Each package, and the name of its peer."""
 SAVING = ["satchel", "satchel.records", "satchel.state"]
-"""What an app imports that keeps records and state: subjects are imported at their first use."""
+"""The modules of an app that keeps records and state: subjects are imported at their first use."""
 PROGRAM = """
 import sys, time
 start = time.perf_counter()
