@@ -1,6 +1,9 @@
 """The goals, and what became of them: figures in, rows of the table out. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
 
 from .generate import GROWTH, Shape
 from .persist import DURABLE_PEERS, READ_PEERS, RELAXED_PEERS
@@ -116,27 +119,33 @@ def compared(
     `factor` and `limit_factor` are the goals: of the time of that peer, and of the limit's.
     """
     suffix = more.pop("suffix", "")
-    keyed = [name + suffix for name in names]
     named = more.pop("named", None)
-    best = figures.best([named] if named else keyed, key)
+    peers = peers_of(figures, key, {name + suffix: NAMES[name] for name in names})
+    if named:
+        peers["peer"] = peers_of(figures, key, {named: NAMES[named.removesuffix(suffix)]})["peer"]
+    best = peers["peer"][1] if peers["peer"] else None
     factor, limit_factor = more.pop("factor", None), more.pop("limit_factor", None)
     limit = figures.median(more.pop("limit") + suffix, key)
     goals = [more.pop("goal", ""), f"≤ {limit_factor} × the limit" if limit_factor else ""]
-    others = {
-        NAMES[name]: value for name in names if (value := figures.median(name + suffix, key)) is not None
-    }
     return Row(
         workload,
         unit,
         figures.median(satchel + suffix, key),
-        peer=(NAMES[best[0].removesuffix(suffix)], best[1]) if best else None,
-        bound=best[1] * factor if best and factor else None,
+        bound=best * factor if best and factor else None,
         limit_bound=limit * limit_factor if limit and limit_factor else None,
         limit=limit,
         goal=", ".join(filter(None, goals)) or "–",
-        others=others,
+        **peers,
         **more,
     )
+
+
+def peers_of(figures: Figures, key: str, called: Mapping[str, str]) -> dict[str, Any]:
+    """The best peer and the figure of each, as a row has them. `called`: how people call each job."""
+    others = {
+        label: value for job, label in called.items() if (value := figures.median(job, key)) is not None
+    }
+    return {"peer": min(others.items(), key=itemgetter(1), default=None), "others": others}
 
 
 def multiple(
@@ -269,8 +278,6 @@ def footprint_rows(figures: Figures) -> list[Row]:
     ):
         # Only what opened a store too can be compared after opening one.
         peers = ["sqlite3"] if key == "resident_mb" else ["sqlite3", "objectbox"]
-        best = figures.best(peers, key)
-        others = {NAMES[name]: value for name in peers if (value := figures.median(name, key)) is not None}
         limit = figures.median("swift-runtime", key)
         rows.append(
             Row(
@@ -279,10 +286,9 @@ def footprint_rows(figures: Figures) -> list[Row]:
                 figures.median("satchel", key),
                 goal=f"≤ {bound:g} {unit}",
                 bound=bound,
-                peer=(NAMES[best[0]], best[1]) if best else None,
                 limit=limit,
-                others=others,
                 against_peers=False,
+                **peers_of(figures, key, {name: NAMES[name] for name in peers}),
             )
         )
     return rows

@@ -2,7 +2,7 @@
 
 import sys
 
-from .goals import NAMES, Row
+from .goals import NAMES, Row, peers_of
 from .runner import Figures, Job, run
 
 PACKAGES = {
@@ -39,21 +39,13 @@ def job(name: str, modules: list[str]) -> Job:
 
 
 def import_rows(figures: Figures) -> list[Row]:
-    peers = [package for package in PACKAGES if package != "satchel"]
-    best = figures.best(peers, "import_ms")
-    others = {
-        NAMES[PACKAGES[name]]: value
-        for name in peers
-        if (value := figures.median(name, "import_ms")) is not None
-    }
-    rows = {"the package": "satchel", "it with records and state": "saving"}
+    peers = {package: NAMES[peer] for package, peer in PACKAGES.items() if package != "satchel"}
     return [
         Row(
             f"W2 importing {what}, Python",
             "ms",
-            figures.median(name, "import_ms"),
-            peer=(NAMES[PACKAGES[best[0]]], best[1]) if best else None,
-            others=others,
+            figures.median(job, "import_ms"),
+            **peers_of(figures, "import_ms", peers),
         )
-        for what, name in rows.items()
+        for what, job in {"the package": "satchel", "it with records and state": "saving"}.items()
     ]

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .goals import NAMES, Row
+from .goals import NAMES, Row, peers_of
 from .record_data import RecordSet, generate_records
 from .report import figure_table
 from .runner import Figures, Job, WrongAnswerError, run, store
@@ -55,11 +55,9 @@ def live_rows(figures: Figures) -> list[Row]:
         ("a durable put while it runs", "µs", "beside_us"),
         ("a durable put without it", "µs", "alone_us"),
     ):
-        peer = figures.median("apsw-live", key)
-        best = (NAMES["apsw-live"], peer) if peer else None
-        others = dict([best] if best else [])
         satchel = figures.median("satchel-live", key)
-        rows.append(Row(f"live query, from Python: {what}", unit, satchel, peer=best, others=others))
+        peers = peers_of(figures, key, {"apsw-live": NAMES["apsw-live"]})
+        rows.append(Row(f"live query, from Python: {what}", unit, satchel, **peers))
     return rows
 
 

@@ -1,7 +1,7 @@
 """The rows of W3 and of synchronization: figures in, rows of the table out. Pure."""
 
 from .generate import GROWTH
-from .goals import FLAT, NAMES, Row, compared
+from .goals import FLAT, NAMES, Row, compared, peers_of
 from .photo_data import Gallery
 from .photos import KEYED_PEERS, PHOTO_PEERS, limit_label
 from .runner import Figures
@@ -73,20 +73,12 @@ def sync_rows(figures: Figures) -> list[Row]:
 
 
 def sync_row(figures: Figures, step: str, what: str, unit: str, key: str, goal: str = "–") -> Row:
-    jobs = [label(peer, step) for peer in SYNC_PEERS]
-    best = figures.best(jobs, key)
-    others = {
-        NAMES[peer]: value
-        for peer in SYNC_PEERS
-        if (value := figures.median(label(peer, step), key)) is not None
-    }
     return Row(
         f"sync, {step}: {what}",
         unit,
         figures.median(label("satchel", step), key),
         goal=goal,
         bound=REQUESTS_UNCHANGED if goal != "–" else None,
-        peer=(NAMES[SYNC_PEERS[jobs.index(best[0])]], best[1]) if best else None,
-        others=others,
         is_traffic=True,
+        **peers_of(figures, key, {label(peer, step): NAMES[peer] for peer in SYNC_PEERS}),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .generate import Shape
-from .goals import NAMES, Row
+from .goals import NAMES, Row, peers_of
 from .report import figure_table
 from .runner import Figures, Job, WrongAnswerError, run, store
 
@@ -74,15 +74,11 @@ def search_rows(figures: Figures, shape: Shape) -> list[Row]:
     entities = f"{shape.payloads * shape.entities:,} entities, from Python"
     rows = []
     for what, key in (("the first search", "first_ms"), ("a search", "later_ms")):
-        peer = figures.best(["fts5"], key)
-        best = (NAMES["fts5"], peer[1]) if peer else None
-        others = dict([best] if best else [])
-        bound = best[1] * FACTOR if best else None
+        peers = peers_of(figures, key, {"fts5": NAMES["fts5"]})
+        bound = peers["peer"][1] * FACTOR if peers["peer"] else None
         satchel = figures.median("satchel-search", key)
         goal = f"≤ {FACTOR} × {NAMES['fts5']}"
-        rows.append(
-            Row(f"W8 {what} of {entities}", "ms", satchel, goal=goal, bound=bound, peer=best, others=others)
-        )
+        rows.append(Row(f"W8 {what} of {entities}", "ms", satchel, goal=goal, bound=bound, **peers))
     return rows
 
 
