@@ -37,7 +37,7 @@ fuzz-api = SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
   $(PYTHON) Tests/fuzz/api.py --seconds $(1)
 
 STRICT := -Xswiftc -warnings-as-errors
-# The Swift runtime is linked in, and nothing but satchel_* is exported. Linker flags stand here and not in
+# The Swift runtime is linked in, and nothing but satchel_* is exported. Linker flags are here and not in
 # Package.swift, because a package with unsafe flags cannot be imported by others. What only Swift apps call is left
 # out: one async function brings Swift's concurrency and libdispatch along, 0.8 MB. Optimized for size, which costs
 # some 6 % of time. Only the tests verify at run time that no two accesses to a variable overlap, which costs 4 %. Types
@@ -387,8 +387,8 @@ $(VENV)/requirements-dev.txt: Bindings/Python/requirements-dev.txt | setup-debia
 
 include Bindings/Packaging/packaging.mk
 
-# Debian's packages, with the headers that prove them. dpkg alone is not believed: an image may have been
-# trimmed after it recorded a package. Nothing is downloaded, and no network needed, when all is there.
+# Debian's packages, with the headers that prove them. dpkg's record alone does not prove a package: an image
+# may have been trimmed afterwards. Nothing is downloaded, and no network needed, when all is there.
 PACKAGES := gcc libsqlite3-dev libjansson-dev libutf8proc-dev nettle-dev pkg-config \
   libcurl4-openssl-dev libexpat1-dev libexif-dev libturbojpeg0-dev libpng-dev
 HEADERS := sqlite3.h jansson.h utf8proc.h nettle/sha2.h curl/curl.h expat.h libexif/exif-data.h turbojpeg.h png.h

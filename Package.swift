@@ -70,7 +70,7 @@ let package = Package(
     .target(name: "SatchelTesting", path: "Tests/SatchelTesting"),
     .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON", "CPattern", "SatchelTesting"]),
     .testTarget(name: "SatchelFoundationTests", dependencies: ["SatchelFoundation", "Satchel"]),
-    // A disk that fails when it is told to.
+    // A VFS that injects faults.
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
     .target(
       name: "SatchelStorageTesting", dependencies: ["CFaultyVFS", "CSQLite"],

@@ -101,7 +101,7 @@ class Part:
     """The figures of one workload, and the rows that they make."""
 
     rounds: int
-    """The same for all workloads that stand beside each other in a report."""
+    """The same for all workloads of a report."""
     measured: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
     figures: dict[str, Figures] = field(default_factory=dict)
     stories: dict[Corpus, Figures] = field(default_factory=dict)

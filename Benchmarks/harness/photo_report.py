@@ -21,7 +21,7 @@ READING = """\
   from opening the store to the end of closing it. In the store opened again: all files are written and
   hashed (Satchel's are synced, too); the sixteen files are looked at again, when nothing in them has
   changed, and when one photo's width has: its shard is taken in and written. A photo is the median of
-  {sampled} by MD5; a page are the first {page} photos of 30 days. In the row of W3's import stand
+  {sampled} by MD5; a page are the first {page} photos of 30 days. The row of W3's import has the
   peers that are keyed and durable; Polars' files and DuckDB without a key are in the table as well.
   sqlite3's shell is a process for each call; to all in Python, what changed is found by hashlib. The limit
   keeps blocks of lines as they came, on two threads, in a rollback journal; with WAL, as Satchel, it is the

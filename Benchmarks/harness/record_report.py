@@ -32,7 +32,7 @@ READING = """\
   first {singles:,} one by one, each synced when the call returns, the rest in batches of {batch:,}, synced a
   batch. In the store opened again: {reads:,} random reads, {later:,} more puts one by one, {updates:,}
   updates, {deleted:,} deletions. Peers serialise and parse with orjson, Satchel in Python takes and gives
-  the same; in C documents are bytes, which Satchel checks and the limit believes. "Until closed" has what was
+  the same; in C documents are bytes, which Satchel checks and the limit does not. "Until closed" has what was
   put off until then. Files are synced one by one, and their directory once a batch.
 - The limit of W5 is SQLite with the index on ids deferred and reads in a held transaction; for single puts
   its WAL has all its blocks before it starts, which the other limit in the table does not.

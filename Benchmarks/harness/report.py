@@ -40,7 +40,7 @@ READING = """\
   with line and column. msgspec minimal decodes only the fields that the checks need; the goals are
   relative to it as it comes, "no GC" is the same with Python's garbage collector off. msgspec runs in one
   process on one core: the row of one thread is the like-for-like one. The limit makes one pass over the bytes
-  that believes them, and the graph.
+  without validating them, and the graph.
 - Growth: {payloads:,} sections of {entities} entities against {factor} times as many locations; look-ups are
   medians of 1,000 random ones in an open store, page cache warm. Flat means at most 1.25 ×. For stories, the
   two largest.

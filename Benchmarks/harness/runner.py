@@ -1,4 +1,4 @@
-"""Runs jobs interleaved: a round runs each job once, so that all meet the same weather."""
+"""Runs jobs interleaved: a round runs each job once, so that the machine's load is the same for all."""
 
 import json
 import os

@@ -10,7 +10,7 @@ static int append_file;
 static off_t end_of_file;
 
 static void append(const record *some, size_t count) {
-    /* The lines of the data lie one behind the other. */
+    /* The lines of the data follow one another. */
     const record *last = &some[count - 1];
     size_t size = (size_t)(last->document.data + last->document.size + 1 - some->document.data);
     if (pwrite(append_file, some->document.data, size, end_of_file) != (ssize_t)size) fail("cannot write");

@@ -74,7 +74,7 @@ static inline void remove_each(const keeper *keep, records gone) {
     free(seconds);
 }
 
-/** Adds every document to a digest; a line of "-" stands for one that is not there. */
+/** Adds every document to a digest; a line of "-" is a missing one. */
 static inline void digest_documents(const keeper *keep, struct sha256_ctx *digest, records some) {
     for (size_t index = 0; index < some.count; index++) {
         slice found = keep->get(some.all[index].id);

@@ -92,7 +92,7 @@ static void skip_value(reader *input) {
             input->cursor++;
         } else {
             input->cursor++;
-            // A number or a word ends where its surroundings go on; commas and colons stand inside brackets.
+            // A number or a word ends at the first byte that cannot be part of it; commas and colons are inside brackets.
             while (depth == 0 && strchr(",}] \n\r\t\"", *input->cursor) == NULL) input->cursor++;
         }
     } while (depth > 0);

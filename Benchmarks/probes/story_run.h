@@ -18,7 +18,7 @@ enum { PADDING = 64, THREADS_MAXIMUM = 16, REPEATS_MAXIMUM = 1000 };
 
 /** The work that is timed. */
 typedef struct story_checker {
-    /** Returns the findings. After the text's end stand PADDING quotes. */
+    /** Returns the findings. PADDING quotes follow the text. */
     void *(*check)(const char *text, size_t size);
     /** Prints ,"name":value for what the files' findings are together. */
     void (*print)(char **names, void **findings, size_t count);

@@ -21,7 +21,7 @@ static void show_shelf(satchel_stories *library) {
     satchel_buffer_free(&buffer);
 }
 
-/** Prints the titles of the stories that fit a query, behind some words. */
+/** Prints the titles of the stories that match a query, after some words. */
 static void select_titles(satchel_stories *library, const char *words, const char *query) {
     satchel_buffer buffer;
     must(satchel_stories_select(library, satchel_text(query), &buffer));

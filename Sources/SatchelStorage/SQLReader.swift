@@ -35,7 +35,7 @@ struct SQLReader {
 
   private var isComment: Bool { Self.text(bytes[from: position], begins: "--") }
 
-  /// Goes behind the next byte of a value, or to the end.
+  /// Moves past the next byte of a value, or to the end.
   private mutating func skip(through byte: UInt8, after start: Int) {
     let rest = bytes[from: start]
     let found = rest.baseAddress.flatMap { memchr($0, Int32(byte), rest.count) }

@@ -41,7 +41,7 @@ static void not_json(void) {
     };
     for (size_t index = 0; index < sizeof table / sizeof *table; index++) {
         refused(table[index].what, SATCHEL_EINVALID, "line ", satchel_json_check(table[index].text));
-        if (table[index].text.size == 0) continue; /* stands for null in the calls below */
+        if (table[index].text.size == 0) continue; /* null in the calls below */
         refused_out(table[index].what, SATCHEL_EINVALID, "line ",
                     satchel_json_merge(text("{}"), table[index].text, &out));
         refused_out(table[index].what, SATCHEL_EINVALID, "line ",
@@ -113,7 +113,7 @@ static void edits(void) {
                                    &out));
     refused_out("a patch of an unknown op", SATCHEL_EINVALID, "explode",
                 satchel_json_patch(existing, text("[{\"op\":\"explode\",\"path\":\"\"}]"), &out));
-    refused_out("a value behind a text", SATCHEL_EINVALID, "title",
+    refused_out("a value after a text", SATCHEL_EINVALID, "title",
                 satchel_json_value_at(existing, text("title.deep"), &out));
     refused_out("a path of bad UTF-8", SATCHEL_EINVALID, NULL,
                 satchel_json_value_at(existing, text("a\xFF"), &out));

@@ -91,7 +91,7 @@ static void no_names(void) {
         {"below", LITERAL("well/x")},
         {"a backslash", LITERAL("..\\x")},
         {"hidden", LITERAL(".hidden")},
-        {"a NUL behind a good id", LITERAL("well\0")},
+        {"a NUL after a good id", LITERAL("well\0")},
         {"a NUL inside", LITERAL("well\0x")},
         {"a line feed", LITERAL("well\n")},
         {"DEL", LITERAL("well\x7F")},

@@ -254,7 +254,7 @@ static inline satchel_remote_result memory_remove(void *context, satchel_bytes k
     return leave(memory, SATCHEL_REMOTE_OK);
 }
 
-/** The object with the first key that begins so and comes behind another one; NULL at the end. */
+/** The object with the first key that has the prefix and is greater than another one; NULL at the end. */
 static inline struct object *next_object(struct memory *memory, const char *prefix, const char *after) {
     struct object *next = NULL;
     for (int index = 0; index < memory->count; index++) {

@@ -52,7 +52,7 @@ static bool agrees(const uint8_t *bytes, size_t count) {
 int main(void) {
     srand(7);
     for (int number = 0; number < TEXTS; number++) {
-        /* Of just its size, so that a checker of memory finds what is read behind it. */
+        /* Allocated with just its size, so that a memory checker finds what is read after its end. */
         size_t count = (size_t)(rand() % (number % 50 == 0 ? LONGEST * 60 : LONGEST));
         uint8_t *bytes = malloc(count > 0 ? count : 1);
         if (bytes == NULL) give_up("no memory");

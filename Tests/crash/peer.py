@@ -16,7 +16,7 @@ COLLECTION, USER = "notes", "ada"
 
 
 class Peer:
-    """A store with a clock that is set, and that a store believes as long as it does not go back."""
+    """A store with a clock that the test sets; the store follows it unless it goes back."""
 
     def __init__(self, path: str, prefix: str) -> None:
         self.now = 0

@@ -1,4 +1,4 @@
-"""A disk that forgets: what a loss of power may leave of the writes of a trace.
+"""A model of a disk: what a loss of power may leave of the writes of a trace.
 
 A write is durable when a sync of its file that began after it has ended. Until then any of its blocks may be
 on the disk or not, whatever became of earlier and later writes. Names are durable after a sync of their
@@ -129,7 +129,7 @@ class File:
         return dice.choice(indices) if dice.random() < 0.3 else -1
 
 
-#: The file that a name in a directory stands for; None for a directory.
+#: The file that a name in a directory denotes; None for a directory.
 Names = dict[Path, "File | None"]
 
 

@@ -269,7 +269,7 @@ class Slice:
             return
         data = ctypes.string_at(address, out.size + 1)
         if data[-1]:
-            self.fault(f"{line} gave a buffer without a NUL behind it")
+            self.fault(f"{line} returned a buffer without a NUL after it")
         if name == "satchel_photos_export_shard" and len(self.seen["shard_file"]) < 8:
             self.seen["shard_file"].append(data[:-1])
         if name not in NO_JSON and not name.startswith("satchel_place") and out.size < 2_000_000:

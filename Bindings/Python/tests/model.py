@@ -51,7 +51,7 @@ def keys(location: Dict[str, Any]) -> Dict[str, Key]:
 
 @dataclass(frozen=True)
 class Reference:
-    """Where an entity stood: its id, its scope, and its place at that scope."""
+    """The reference to an entity: its id, its scope, and its place at that scope."""
 
     entity_id: str
     scope: str
@@ -123,7 +123,7 @@ class Model:
         context.sections[section["section"]] = Stored(header, template)
 
     def taken(self, value: Any, places: Dict[str, Key]) -> Any:
-        """A value with references where the entities stood."""
+        """A value with references instead of its entities."""
         if isinstance(value, list):
             return [self.taken(child, places) for child in value]
         if not isinstance(value, dict):

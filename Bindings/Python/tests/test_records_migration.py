@@ -32,7 +32,7 @@ def test_declared_steps_lead_on_and_back(store: satchel.Store) -> None:
     courses = store.records("courses", version=4, migrations=DECLARED)
     assert courses.get("c1") == {"title": "Course 1", "room": {"x": 1}, "floor": "1"}
     assert [each.version for each in store.collections()] == [4]
-    # An older app knows nothing of the later steps; they stand in the store.
+    # An older app does not declare the later steps, which are in the store.
     courses = store.records("courses", version=2, migrations=DECLARED[:1])
     assert courses.get("c1") == {"title": "Course 1", "room": {"floor": 1, "x": 1}, "credits": 9}
     assert courses.get("c2") == {"title": "Course 2", "room": {"floor": 2, "x": 1}, "credits": 6}

@@ -22,7 +22,7 @@ HOSTILE: Dict[str, str] = {
     "down and up": "a/../../b",
     "down": "below/deep",
     "a NUL": "a\0b",
-    "a NUL behind a name": "good\0",
+    "a NUL after a name": "good\0",
     "empty": "",
     "here": ".",
     "above": "..",

@@ -88,8 +88,8 @@ class StateList(_Named):
         """Inserts a value at the front, and drops the items beyond the bounds.
 
         :param value: as in :meth:`State.set`
-        :param time: when it was made, a datetime with a time zone or Unix milliseconds: the item goes behind
-            those that are newer, at a cost in proportion to the length of the list. Of unique items the
+        :param time: when it was made, a datetime with a time zone or Unix milliseconds: the item is inserted
+            after those that are newer, at a cost in proportion to the length of the list. Of unique items the
             newest stays. None is now
         """
         lent, options = lend_json(value, "value"), ctypes.byref(self._options)
