@@ -44,35 +44,36 @@ extension JSONTape {
   private static let manyMembers = 16
 
   /// Appends the pairs of values with the same key; returns false when the keys differ.
+  @_optimize(speed)
   private static func appendMembers(
     _ left: JSONTape, _ one: Int, _ right: JSONTape, _ other: Int, to pending: inout [(Int, Int)]
   ) -> Bool {
-    let (count, otherCount) = (left.children(of: one).count, right.children(of: other).count)
-    guard count == otherCount else { return false }
+    let count = left.memberCount(of: one)
+    guard count == right.memberCount(of: other) else { return false }
+    let (first, end) = (other + 2, Int(right[other].next))
     var table: [[UInt8]: Int]?
+    var value = one + 2
     // The member that follows the last match: usually the next one is there.
-    var others = right.children(of: other)
-    for value in left.children(of: one) {
-      var ahead = others
-      if let candidate = ahead.next(), equalStrings(left, value - 1, right, candidate - 1) {
-        others = ahead
-        pending.append((value, candidate))
-        continue
-      }
-      if count < manyMembers {
-        guard
-          let found = right.children(of: other).first(where: { equalStrings(left, value - 1, right, $0 - 1) })
-        else { return false }
-        pending.append((value, found))
-        continue
-      }
-      if table == nil {
-        var keys: [[UInt8]: Int] = [:]
-        for value in right.children(of: other) { keys[Array(right.text(value - 1).utf8)] = value }
+    var expected = first
+    for _ in 0..<count {
+      var found: Int?
+      if expected < end, equalStrings(left, value - 1, right, expected - 1) {
+        found = expected
+      } else if count < manyMembers {
+        var candidate = first
+        while candidate < end, found == nil {
+          if equalStrings(left, value - 1, right, candidate - 1) { found = candidate }
+          candidate = Int(right[candidate].next) + 1
+        }
+      } else {
+        let keys = table ?? right.members(of: other)
         table = keys
+        found = keys[Array(left.text(value - 1).utf8)]
       }
-      guard let found = table?[Array(left.text(value - 1).utf8)] else { return false }
+      guard let found else { return false }
       pending.append((value, found))
+      expected = Int(right[found].next) + 1
+      value = Int(left[value].next) + 1
     }
     // No text has two members with one key, so all of the other's were found.
     return true
@@ -91,21 +92,36 @@ extension JSONTape {
     }
   }
 
+  @inline(__always)
   private static func equalStrings(_ left: JSONTape, _ one: Int, _ right: JSONTape, _ other: Int) -> Bool {
-    guard left[one].isEscaped || right[other].isEscaped else {
-      return left.slice(one).hasSameBytes(as: right.slice(other))
+    let (token, otherToken) = (left[one], right[other])
+    if token.end - token.start == otherToken.end - otherToken.start,
+      left.slice(one).hasSameBytes(as: right.slice(other))
+    {
+      return true
     }
-    return left.text(one).hasSameBytes(as: right.text(other))
+    return (token.isEscaped || otherToken.isEscaped) && left.text(one).hasSameBytes(as: right.text(other))
+  }
+
+  private func memberCount(of object: Int) -> Int {
+    var (count, value) = (0, object + 2)
+    while value < Int(tokens[object].next) {
+      count += 1
+      value = Int(tokens[value].next) + 1
+    }
+    return count
+  }
+
+  /// The values of an object's members by their keys.
+  private func members(of object: Int) -> [[UInt8]: Int] {
+    var found: [[UInt8]: Int] = [:]
+    for value in children(of: object) { found[Array(text(value - 1).utf8)] = value }
+    return found
   }
 
   func slice(_ index: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[Int(tokens[index].start)..<Int(tokens[index].end)])
   }
-}
-
-extension JSONTape.Children {
-  /// The number of the remaining children.
-  fileprivate var count: Int { reduce(0) { count, _ in count + 1 } }
 }
 
 extension UnsafeRawBufferPointer {

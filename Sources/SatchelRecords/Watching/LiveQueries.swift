@@ -72,10 +72,13 @@ final class LiveQueries: @unchecked Sendable {
 
   private func note(_ change: Change) {
     condition.withLock {
-      for entry in entries.values where change.concerns(collection: entry.collection) {
+      // The thread waits already for those that are outdated: commits in a row do not wake it again.
+      var isNew = false
+      for entry in entries.values where !entry.isOutdated && change.concerns(collection: entry.collection) {
         entry.isOutdated = true
+        isNew = true
       }
-      condition.signal()
+      if isNew { condition.signal() }
     }
   }
 
