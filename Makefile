@@ -260,9 +260,9 @@ check: lint ## Everything within an hour: tests (longer where chance is in them)
 check-thread: setup-tests setup-servers ## The Swift suites under the thread sanitizer
 	@# A debug build: in an optimized one the sanitizer sees the code that copies arrays and dictionaries, but not the
 	@# counting of references in the runtime by which two threads may share them. Left out is what one thread does alone,
-	@# and takes long for here: hostile stores, and stories of a million segments.
+	@# and takes long for here: hostile and damaged stores, and stories of a million segments.
 	@$(call log,$@,$(call beside,ministack) swift test --sanitize=thread --scratch-path .build-thread \
-	  --skip 'SatchelHostileTests|LargeTests/chain|CountTests/tree')
+	  --skip 'SatchelHostileTests|RecoveryTests|CatalogueDamageTests|OutboxFileTests/every|LargeTests/chain|CountTests/tree')
 
 # The Swift suites in an optimized build.
 addresses = swift test -c release -Xswiftc -enable-testing --sanitize=address --scratch-path .build-address
