@@ -264,8 +264,8 @@ check-thread: setup-tests setup-servers ## The Swift suites under the thread san
 	@$(call log,$@,$(call beside,ministack) swift test --sanitize=thread --scratch-path .build-thread \
 	  --skip 'SatchelHostileTests|RecoveryTests|CatalogueDamageTests|OutboxFileTests/every|LargeTests/chain|CountTests/tree')
 
-# What XCTest leaks is not ours. The sanitizer's own work with each allocation is a third of the suites' time: it keeps one
-# frame of the call stack, and does not fill what is allocated.
+# What XCTest leaks is not ours. Less work with each allocation, which saves a tenth of the suites' time: the sanitizer
+# keeps one frame of the call stack, and does not fill what is allocated.
 ALLOCATIONS := detect_leaks=0:malloc_context_size=1:max_malloc_fill_size=0
 
 # The Swift suites in an optimized build.
@@ -294,7 +294,8 @@ soak-simulations: setup ## 100,000 schedules of synchronizing photos, and of the
 	@$(call log,$@,SATCHEL_SIMULATIONS=$(or $(SATCHEL_SIMULATIONS),100000) swift test -c release \
 	  -Xswiftc -enable-testing --scratch-path .build-simulation --filter SimulationTests)
 
-# Most of a mutation's time is the sanitizer's: memory that was freed is kept only while it stays in the processor's cache.
+# Most of a mutation's time is the sanitizer's own: memory that was freed is kept as long as it stays in the processor's
+# cache.
 MANY_ALLOCATIONS := $(ALLOCATIONS):quarantine_size_mb=1:thread_local_quarantine_size_kb=64
 
 .PHONY: soak-mutations
