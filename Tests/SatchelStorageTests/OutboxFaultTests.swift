@@ -150,7 +150,8 @@ struct OutboxFaultTests {
     let took = try elapsed { met = try code { _ = try fixture.outboxFile.append([1]) } }
     #expect(met == .busy)
     #expect(took > 0.19)
-    let waiting = Background { [path = fixture.storage.path] in try OutboxFile(store: path).append([2]) }
+    let patient = OutboxFile(store: fixture.storage.path, timeout: Self.timeout)
+    let waiting = Background { try patient.append([2]) }
     #expect(!waiting.ends(within: 0.2))
     close(descriptor)
     try waiting.finish()

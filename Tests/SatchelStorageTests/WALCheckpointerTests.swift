@@ -158,7 +158,8 @@ struct WALCheckpointerTests {
       disk.heal()
     }
     #expect(acknowledged > 30)
-    if operation == .write || operation == .sync { #expect(disk.hits > 3) }
+    // Where the thread is late, the syncs of the two commits meet three of the failures, their writes more.
+    if operation == .write || operation == .sync { #expect(disk.hits > 2) }
     #expect(try database.read { try $0.items() } == acknowledged)
     try? database.close()
     try expectItems(acknowledged)
