@@ -19,12 +19,17 @@ struct ReplacementTests {
 
   /// Makes a store with five items and a backup with three, and restores the backup between SQLite's opening of
   /// the store and its first lock.
-  private func prepare() throws {
+  ///
+  /// - Parameter afterwards: called when the store is restored, before the first handle goes on
+  private func prepare(afterwards: @escaping () throws -> Void = {}) throws {
     try fixture.makeStore(withBackup: backup)
     let (fixture, backup) = (fixture, backup)
     disk.afterNextOpening {
       let restore = StoreRestore(migrations: StorageFixture.schema, subjects: [])
-      #expect(throws: Never.self) { try restore.restore(backup: backup, to: fixture.path) }
+      #expect(throws: Never.self) {
+        try restore.restore(backup: backup, to: fixture.path)
+        try afterwards()
+      }
     }
   }
 
@@ -57,17 +62,11 @@ struct ReplacementTests {
 
   @Test("does not spoil another handle's commits, in whose WAL it would write")
   func rival() throws {
-    try prepare()
-    // The rival opens and writes the restored store before the first handle goes on.
-    let (fixture, backup) = (fixture, backup)
+    let fixture = fixture
     nonisolated(unsafe) var rival: Database?
-    disk.afterNextOpening {
-      #expect(throws: Never.self) {
-        try StoreRestore(migrations: StorageFixture.schema, subjects: []).restore(
-          backup: backup, to: fixture.path)
-        rival = try fixture.open()
-        try rival?.write { try $0.add("by the rival") }
-      }
+    try prepare {
+      rival = try fixture.open()
+      try rival?.write { try $0.add("by the rival") }
     }
     let database = try fixture.open { $0.vfsName = disk.name }
     try database.write { try $0.add("by the first") }
