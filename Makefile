@@ -260,9 +260,11 @@ check: lint ## Everything within an hour: tests (longer where chance is in them)
 check-thread: setup-tests setup-servers ## The Swift suites under the thread sanitizer
 	@# A debug build: in an optimized one the sanitizer sees the code that copies arrays and dictionaries, but not the
 	@# counting of references in the runtime by which two threads may share them. Left out is what one thread does alone,
-	@# and takes long for here: hostile and damaged stores, and stories of a million segments.
+	@# and takes long for here: hostile and damaged stores, hostile stories and files of photos, simulations, comparison
+	@# with a model, and stories of a million segments.
 	@$(call log,$@,$(call beside,ministack) swift test --sanitize=thread --scratch-path .build-thread \
-	  --skip 'SatchelHostileTests|RecoveryTests|CatalogueDamageTests|OutboxFileTests/every|LargeTests/chain|CountTests/tree')
+	  --skip 'SatchelHostileTests|RecoveryTests|CatalogueDamageTests|OutboxFileTests/every|TweeHostileTests' \
+	  --skip 'FormatFuzzTests|SimulationTests|CatalogueModelTests|LargeTests/chain|CountTests/tree')
 
 # What XCTest leaks is not ours. Less work with each allocation, which saves a tenth of the suites' time: the sanitizer
 # keeps one frame of the call stack, and does not fill what is allocated.
