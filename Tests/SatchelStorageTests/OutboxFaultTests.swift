@@ -134,7 +134,7 @@ struct OutboxFaultTests {
       .split(separator: "\n").map(String.init)
   }
 
-  /// The time that a process waits for the lock, which two others hold most of the time, in milliseconds.
+  /// The time to wait for the lock, which others may hold most of the time, in milliseconds.
   private static let timeout = 120_000
 
   private static func text(_ frame: OutboxFrame) -> String {

@@ -63,7 +63,7 @@ struct ReplacementTests {
   @Test("does not spoil another handle's commits, in whose WAL it would write")
   func rival() throws {
     let fixture = fixture
-    nonisolated(unsafe) var rival: Database?
+    var rival: Database?
     try prepare {
       rival = try fixture.open()
       try rival?.write { try $0.add("by the rival") }

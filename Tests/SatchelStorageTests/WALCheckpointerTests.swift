@@ -144,7 +144,8 @@ struct WALCheckpointerTests {
     var acknowledged: Int64 = 0
     // The number of operations of two commits and the concurrent checkpoint.
     let calls = operation == .write || operation == .read ? 1500 : 5
-    for round in 1...24 {
+    // In four of the rounds the two commits alone meet a failing sync, however late the thread is.
+    for round in 1...30 {
       // Most affect the thread that checkpoints, or the concurrent commit.
       if round % 3 == 0 { disk.fail(operation, at: round * 337 % calls + 1) }
       for _ in 0..<2 {
@@ -158,8 +159,7 @@ struct WALCheckpointerTests {
       disk.heal()
     }
     #expect(acknowledged > 30)
-    // Where the thread is late, the syncs of the two commits meet three of the failures, their writes more.
-    if operation == .write || operation == .sync { #expect(disk.hits > 2) }
+    if operation == .write || operation == .sync { #expect(disk.hits > 3) }
     #expect(try database.read { try $0.items() } == acknowledged)
     try? database.close()
     try expectItems(acknowledged)
