@@ -1,7 +1,6 @@
 #include "Libraries.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,18 +12,10 @@ struct heif_error {
   const char *message;
 };
 
-struct heif_reader {
-  int reader_api_version;
-  int64_t (*get_position)(void *context);
-  int (*read)(void *data, size_t size, void *context);
-  int (*seek)(int64_t position, void *context);
-  int (*wait_for_file_size)(int64_t size, void *context);
-};
-
 struct heif_functions {
   void *(*context_alloc)(void);
   void (*context_free)(void *context);
-  struct heif_error (*read)(void *context, const struct heif_reader *reader, void *data, const void *options);
+  struct heif_error (*read)(void *context, const void *bytes, size_t size, const void *options);
   struct heif_error (*primary)(void *context, void **handle);
   void (*release)(const void *handle);
   int (*width)(const void *handle);
@@ -52,9 +43,6 @@ enum { WEBP_MUX_ABI = 0x0108, WEBP_MUX_OK = 1 };
 /* EXIF of more than this is not read: cameras write some 10 KB, with maker notes and thumbnails. */
 enum { EXIF_MAXIMUM = 4 << 20 };
 
-/* libwebpmux needs all of a file. */
-enum { WEBP_MAXIMUM = 64 << 20 };
-
 /* ---------------------------------------------------------------------------------------------- Opening */
 
 static bool find_all(void *library, void *functions, const char *const *names) {
@@ -79,7 +67,7 @@ static void *open_functions(const char *name, size_t size, const char *const *na
 /* The functions that are opened later are the only part that changes, with the lock held. */
 static const struct heif_functions *heif_of(const struct satchel_images *images) {
   static const char *const names[] = {
-      "heif_context_alloc", "heif_context_free", "heif_context_read_from_reader",
+      "heif_context_alloc", "heif_context_free", "heif_context_read_from_memory_without_copy",
       "heif_context_get_primary_image_handle", "heif_image_handle_release", "heif_image_handle_get_ispe_width",
       "heif_image_handle_get_ispe_height", "heif_image_handle_get_list_of_metadata_block_IDs",
       "heif_image_handle_get_metadata_size", "heif_image_handle_get_metadata", NULL};
@@ -105,34 +93,6 @@ static const struct webp_functions *webp_of(const struct satchel_images *images)
 }
 
 /* ---------------------------------------------------------------------------------------------- HEIF */
-
-struct heif_position {
-  const struct satchel_image_source *source;
-  uint64_t size;
-  int64_t offset;
-};
-
-static int64_t heif_tell(void *context) { return ((struct heif_position *)context)->offset; }
-
-static int heif_read(void *data, size_t size, void *context) {
-  struct heif_position *position = context;
-  if (size > INT64_MAX || position->offset < 0) return 1;
-  if (satchel_source_read(position->source, (uint64_t)position->offset, data, size) < size) return 1;
-  position->offset += (int64_t)size;
-  return 0;
-}
-
-static int heif_seek(int64_t offset, void *context) {
-  struct heif_position *position = context;
-  if (offset < 0 || (uint64_t)offset > position->size) return 1;
-  position->offset = offset;
-  return 0;
-}
-
-static int heif_wait(int64_t size, void *context) {
-  enum { REACHED = 0, BEYOND_END = 2 };
-  return size >= 0 && (uint64_t)size <= ((struct heif_position *)context)->size ? REACHED : BEYOND_END;
-}
 
 static void read_primary(
     const struct satchel_images *images, const struct heif_functions *heif, const void *handle,
@@ -165,12 +125,10 @@ static void read_heif(
     exif->missing = SATCHEL_IMAGES_HEIF;
     return;
   }
-  static const struct heif_reader reader = {1, heif_tell, heif_read, heif_seek, heif_wait};
-  struct heif_position position = {source, source->file < 0 ? source->count : source->size, 0};
   void *context = heif->context_alloc(), *handle = NULL;
   exif->is_unreadable = true;
   if (context == NULL) return;
-  if (heif->read(context, &reader, &position, NULL).code == 0 && heif->primary(context, &handle).code == 0) {
+  if (heif->read(context, source->head, source->count, NULL).code == 0 && heif->primary(context, &handle).code == 0) {
     exif->is_unreadable = false;
     read_primary(images, heif, handle, exif, found);
     heif->release(handle);
@@ -179,14 +137,13 @@ static void read_heif(
 }
 
 /* Whether the brands of a file are those of HEIC or AVIF images; those of films and of Canon's raw files are not. */
-static bool is_heif(const struct satchel_image_source *source) {
+static bool is_heif(const uint8_t *head, size_t count) {
   static const char brands[][5] = {"heic", "heix", "heim", "heis", "hevc", "hevx",
                                    "mif1", "mif2", "msf1", "avif", "avis"};
-  const uint8_t *head = source->head;
   if (memcmp(head + 4, "ftyp", 4) != 0) return false;
   size_t size = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
   if (size > 256) size = 256;
-  if (size > source->count) size = source->count;
+  if (size > count) size = count;
   for (size_t offset = 8; offset + 4 <= size; offset += 4) {
     /* After the major brand follows its version. */
     for (size_t index = 0; offset != 12 && index < sizeof brands / sizeof *brands; index++) {
@@ -207,17 +164,7 @@ static void read_webp(
     return;
   }
   exif->is_unreadable = true;
-  uint64_t size = source->file < 0 ? source->count : source->size;
-  if (size > WEBP_MAXIMUM) return;
-  uint8_t *bytes = NULL;
-  if (size > source->count) {
-    bytes = malloc((size_t)size);
-    if (bytes == NULL || satchel_source_read(source, 0, bytes, (size_t)size) < size) {
-      free(bytes);
-      return;
-    }
-  }
-  struct webp_data data = {bytes ? bytes : source->head, (size_t)size}, chunk = {NULL, 0};
+  struct webp_data data = {source->head, source->count}, chunk = {NULL, 0};
   void *mux = webp->create(&data, 0, WEBP_MUX_ABI);
   if (mux != NULL) {
     int width = 0, height = 0;
@@ -231,18 +178,29 @@ static void read_webp(
     }
     webp->delete(mux);
   }
-  free(bytes);
+}
+
+static bool is_webp(const uint8_t *head) { return memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WEBP", 4) == 0; }
+
+/* The shortest start of a file that shows its format. */
+enum { START = 12 };
+
+bool satchel_images_need_all(const uint8_t *head, size_t count) {
+  return head != NULL && count >= START && (is_webp(head) || is_heif(head, count));
 }
 
 bool satchel_container_read(
     const struct satchel_images *images, const struct satchel_image_source *source, struct satchel_exif *exif,
     satchel_found_exif found) {
-  if (source->count < 12) return false;
-  if (memcmp(source->head, "RIFF", 4) == 0 && memcmp(source->head + 8, "WEBP", 4) == 0) {
+  if (!satchel_images_need_all(source->head, source->count)) return false;
+  /* The libraries get memory that cannot change, and no reader that can fail: libheif ends the process by an assertion
+   * when it cannot read what it was promised. */
+  if (source->file >= 0 && source->size > source->count) {
+    exif->is_incomplete = true;
+  } else if (is_webp(source->head)) {
     read_webp(images, source, exif, found);
-    return true;
+  } else {
+    read_heif(images, source, exif, found);
   }
-  if (!is_heif(source)) return false;
-  read_heif(images, source, exif, found);
   return true;
 }

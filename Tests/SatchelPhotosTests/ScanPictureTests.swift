@@ -1,4 +1,5 @@
 import CImages
+import Foundation
 import SatchelTesting
 import Testing
 
@@ -168,6 +169,46 @@ struct ScanPictureTests {
     for length in 12..<bytes.count {
       let cut = ScanFixture.facts(Array(bytes.prefix(length)), name: name)
       if cut.width == nil { #expect(cut.remark != nil, "\(length)") } else { #expect(cut.width == 48) }
+    }
+  }
+
+  @Test(
+    "Image libraries get no file, only bytes: without all of them a file is reported, and nothing aborts",
+    arguments: ["small.heic", "small.avif", "small.webp"])
+  func incomplete(name: String) throws {
+    let bytes = try ScanFixture.picture(name)
+    let null = open("/dev/null", O_RDONLY)
+    defer { close(null) }
+    // libheif ended the process when a file had fewer bytes than its size promised.
+    for length in [12, 200, bytes.count - 1] {
+      let facts = bytes.prefix(length).withUnsafeBytes {
+        ImageFacts(
+          head: $0, file: (null, Int64(bytes.count)), name: name, zone: 0, libraries: .shared)
+      }
+      #expect(facts.date == nil && facts.width == nil && facts.remark == ImageFacts.tooLarge, "\(length)")
+    }
+  }
+
+  @Test(
+    "A HEIC, AVIF or WebP larger than the first read is parsed whole; one above the bound is added with a remark",
+    arguments: ["small.heic", "small.avif", "small.webp"])
+  func large(name: String) throws {
+    let fixture = try ScanFixture()
+    let bytes = try ScanFixture.picture(name)
+    for size in [
+      PhotoFileReader.headSize + 1, PhotoFileReader.wholeMaximum, PhotoFileReader.wholeMaximum + 1,
+    ] {
+      try fixture.put(name, bytes, modified: 5)
+      // Zeros after its end, which the file system need not store.
+      #expect(truncate(fixture.path + "/" + name, off_t(size)) == 0)
+      fixture.touch(name, 5)
+      let photo = try fixture.read()
+      #expect(try photo.size == Int64(size) && photo.md5 == fixture.md5(name))
+      if size > PhotoFileReader.wholeMaximum {
+        #expect(photo.facts.remark == ImageFacts.tooLarge && photo.photodate == 5)
+      } else {
+        #expect(photo.facts.width == 48 && photo.facts.date == 1_626_287_405, "\(size)")
+      }
     }
   }
 

@@ -50,11 +50,15 @@ struct ScanReadTests {
     #expect(try fixture.read().photo(named: "a.png").photodate == -86_400)
   }
 
-  @Test("A file that changes while it is read is reported", arguments: ["grow", "shrink", "rewrite"])
-  func changing(how: String) throws {
+  @Test(
+    "A file that changes while it is read is reported, also where all of it is kept",
+    arguments: ["grow", "shrink", "rewrite"], [false, true])
+  func changing(how: String, isHEIC: Bool) throws {
     let fixture = try ScanFixture()
     let size = 3 * PhotoFileReader.headSize
-    try fixture.put("a.jpg", [UInt8](repeating: 1, count: size), modified: 1_000_000_000)
+    let start = isHEIC ? try ScanFixture.picture("small.heic") : []
+    try fixture.put(
+      "a.jpg", start + [UInt8](repeating: 1, count: size - start.count), modified: 1_000_000_000)
     let found = try fixture.walk()
     var reader = PhotoFileReader(found.tree, in: try PhotoRoot(fixture.path), zone: 0, libraries: .shared)
     let path = fixture.path + "/a.jpg"

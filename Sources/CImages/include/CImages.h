@@ -67,7 +67,7 @@ enum { SATCHEL_EXIF_TEXT_MAXIMUM = 255 };
 
 /* The bytes of a file. */
 struct satchel_image_source {
-  /* The first bytes, and how many these are. */
+  /* The first bytes, and how many these are: all of a file for which satchel_images_need_all() is true. */
   const uint8_t *head;
   size_t count;
   /* A descriptor for the others; -1 when there are none. */
@@ -79,8 +79,9 @@ struct satchel_image_source {
 struct satchel_exif {
   /* Whether the file has EXIF, and whether a part of it could not be read. */
   bool is_present, is_damaged;
-  /* Whether the structure of a HEIF or WebP file could not be read, and the library that is missing for it. */
-  bool is_unreadable;
+  /* Whether the structure of a HEIF or WebP file could not be read, whether not all of its bytes were given, and the
+   * library that is missing for it. */
+  bool is_unreadable, is_incomplete;
   unsigned missing;
   /* The size in pixels of a TIFF, HEIF or WebP, as stored, before rotation; 0 when it is unknown. */
   int64_t width, height;
@@ -96,6 +97,12 @@ struct satchel_exif {
   uint16_t lengths[SATCHEL_EXIF_TEXTS];
   char texts[SATCHEL_EXIF_TEXTS][SATCHEL_EXIF_TEXT_MAXIMUM];
 };
+
+/*
+ * Whether a file is a HEIF or a WebP by its first bytes: their libraries read all of a file, from memory that does not
+ * change meanwhile.
+ */
+bool satchel_images_need_all(const uint8_t *head, size_t count);
 
 /*
  * Reads the EXIF of a JPEG, of a TIFF and the raw formats that are TIFFs, of RAF, of HEIF (HEIC and AVIF) and of WebP,

@@ -33,7 +33,7 @@ struct ImageFacts: Sendable, Equatable {
   init() {}
 
   /// - Parameters:
-  ///   - head: the file's first bytes, at most `PhotoFileReader.headSize`
+  ///   - head: the file's first bytes; all of them where `needsAll`
   ///   - file: a descriptor for the others, and the file's size; nil when there are no others
   ///   - name: the file's name, which shows the expected format
   ///   - zone: the offset of dates without a zone: seconds east of UTC
@@ -69,7 +69,16 @@ struct ImageFacts: Sendable, Equatable {
     missingLibrary = ImageLibraries.name(ofMissing: exif.missing)
     if isUnreadable { remark = "its pixel size cannot be read from its first bytes" }
     if exif.is_unreadable { remark = "its parts cannot be read" }
+    if exif.is_incomplete { remark = Self.tooLarge }
     if exif.is_damaged { remark = (remark.map { $0 + "; " } ?? "") + "its EXIF is damaged" }
+  }
+
+  static let tooLarge =
+    "its date and pixel size are not read: it is larger than \(PhotoFileReader.wholeMaximum >> 20) MiB"
+
+  /// Whether the format is one whose library reads all of a file: HEIC, AVIF or WebP.
+  static func needsAll(_ head: UnsafeRawBufferPointer) -> Bool {
+    satchel_images_need_all(head.assumingMemoryBound(to: UInt8.self).baseAddress, head.count)
   }
 
   private static func format(_ head: UnsafeRawBufferPointer) -> Format {

@@ -7,6 +7,9 @@ struct PhotoFileReader: ~Copyable {
   /// 64 KB, and so are the sizes of all JPEGs and PNGs but a few with very large colour profiles or strings.
   /// Other formats have this data at other offsets, where it is read.
   static let headSize = 1 << 20
+  /// The size up to which a file is read into memory whole, where its format needs that: HEIC, AVIF, WebP. Each
+  /// thread of a scan holds one.
+  static let wholeMaximum = 64 << 20
 
   private let tree: PhotoTree
   private let zone: Int64
@@ -37,21 +40,30 @@ struct PhotoFileReader: ~Copyable {
     // One byte more than the file's size, so that a file that grew is detected.
     let capacity = before.size < Int64(Self.headSize) ? Int(before.size) + 1 : Self.headSize
     if buffer.count < capacity { buffer = [UInt8](repeating: 0, count: capacity) }
+    defer { if buffer.count > Self.headSize + 1 { buffer = [] } }
     var hash = MD5Hash()
     var facts: ImageFacts?
     var total: Int64 = 0
+    // Where the buffer keeps all of the file.
+    var isWhole = false
     while true {
-      let count = try fill(file, capacity, from: total)
-      let part = buffer.withUnsafeBytes { bytes in
-        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(count))
-        hash.update(part)
-        return facts == nil
-          ? ImageFacts(
-            head: part, file: (file.number, before.size), name: entry.name, zone: zone, libraries: libraries)
-          : nil
-      }
-      facts = facts ?? part
+      let start = isWhole ? Int(total) : 0
+      let count = try fill(start..<start + capacity, from: file, at: total)
+      let isFirst = total == 0
+      buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
       total += Int64(count)
+      if isFirst {
+        let needsAll = buffer.withUnsafeBytes {
+          ImageFacts.needsAll(UnsafeRawBufferPointer(rebasing: $0.prefix(count)))
+        }
+        isWhole = needsAll && before.size <= Int64(Self.wholeMaximum)
+        if isWhole {
+          let missing = Int(before.size) + Self.headSize - buffer.count
+          if missing > 0 { buffer += [UInt8](repeating: 0, count: missing) }
+        } else {
+          facts = imageFacts(count, of: file, size: before.size, name: entry.name)
+        }
+      }
       guard shouldContinue(count) else { return nil }
       if count < capacity || total > before.size { break }
     }
@@ -60,18 +72,30 @@ struct PhotoFileReader: ~Copyable {
     }
     return ScannedPhoto(
       md5: hash.digest(), size: total, modified: before.modified, modifiedSeconds: before.modifiedSeconds,
-      facts: facts ?? ImageFacts())
+      facts: facts ?? imageFacts(Int(total), of: file, size: total, name: entry.name))
   }
 
-  /// Reads until the buffer's first `capacity` bytes are full or the file ends.
+  /// Reads the metadata of a file whose first `count` bytes are in the buffer.
+  private func imageFacts(_ count: Int, of file: borrowing OpenFile, size: Int64, name: String) -> ImageFacts
+  {
+    buffer.withUnsafeBytes {
+      ImageFacts(
+        head: UnsafeRawBufferPointer(rebasing: $0.prefix(count)), file: (file.number, size), name: name,
+        zone: zone,
+        libraries: libraries)
+    }
+  }
+
+  /// Reads until a part of the buffer is full or the file ends.
   private mutating func fill(
-    _ file: borrowing OpenFile, _ capacity: Int, from offset: Int64
+    _ part: Range<Int>, from file: borrowing OpenFile, at offset: Int64
   ) throws(OpenFile.Fault) -> Int {
     var count = 0
-    while count < capacity {
+    while count < part.count {
       let got = buffer.withUnsafeMutableBytes { bytes in
         pread(
-          file.number, bytes.baseAddress?.advanced(by: count), capacity - count, off_t(offset) + off_t(count))
+          file.number, bytes.baseAddress?.advanced(by: part.lowerBound + count), part.count - count,
+          off_t(offset) + off_t(count))
       }
       if got < 0 {
         if errno == EINTR { continue }
