@@ -13,7 +13,7 @@
  * Where Ownership or Threads is left out, the following defaults apply.
  *
  * **Statuses.** Functions return a satchel_status. Every status other than SATCHEL_OK
- * sets satchel_error_message(). **Returns** lists the statuses with a specific meaning
+ * sets satchel_error_message() and satchel_error_details(). **Returns** lists the statuses with a specific meaning
  * for the function. In addition, every function can return these default statuses:
  *   - SATCHEL_EINVALID for a NULL handle, for a NULL out-parameter (unless it "may be
  *     NULL"), and for text that is not UTF-8;
@@ -85,7 +85,7 @@ SATCHEL_API const char *satchel_version(void);
 
 /**
  * @defgroup satchel_errors Errors
- * Statuses, and the message of the last error of each thread.
+ * Statuses, and the message and the details of the last error of each thread.
  * @{
  */
 
@@ -165,6 +165,37 @@ SATCHEL_API const char *satchel_status_name(satchel_status status);
  * **Threads** Each thread has its own message.
  */
 SATCHEL_API const char *satchel_error_message(void);
+
+/**
+ * Returns where the last call that failed on the calling thread found its error.
+ *
+ * The members are those that apply; no host has to parse the message:
+ *
+ * | member | type | meaning |
+ * | ------ | ---- | ------- |
+ * | `subject` | string | "catalogue", "photos", "stories", "records" or "state" |
+ * | `collection` | string | the collection of a record; the kind of a value of state, "value", "list", "set" or "scores"; the section of a catalogue |
+ * | `id` | string | the id of a record, story or entity; the MD5 of a photo; the name of a value of state |
+ * | `pointer` | string | JSON Pointer of the value, in the document or argument that the message names |
+ * | `line` | integer | line in the text that the message names, counted from 1 |
+ * | `column` | integer | column in bytes, counted from 1 |
+ * | `other_id` | string | the id that is in the way: of the record that has the unique value or refers to this one, or that does not exist |
+ * | `other_collection` | string | the collection of `other_id` |
+ * | `limit` | integer | the value of the limit that was exceeded, in the unit of the message |
+ *
+ * A successful call does not change the details: check the status first. A call that a
+ * callback makes on the same thread does not change those of the call around it, which sets
+ * its own when it fails.
+ *
+ * **Returns** A JSON object in UTF-8, never NULL; "{}" where nothing applies, and before the
+ * first failure.
+ *
+ * **Ownership** The library owns the string. It is valid until the next failure on the
+ * same thread.
+ *
+ * **Threads** Each thread has its own details.
+ */
+SATCHEL_API const char *satchel_error_details(void);
 
 /** @} */
 
@@ -4300,7 +4331,8 @@ SATCHEL_API satchel_status satchel_records_count(
  *
  * @param context  the context that was given with the function
  * @param status   SATCHEL_OK; any other status when the query could not be run: the next
- *                 result is reported when it can be run again
+ *                 result is reported when it can be run again, and satchel_error_details()
+ *                 are those of the error
  * @param result   the matching records, as satchel_records_list() returns them; the error
  *                 message in UTF-8 when `status` is not SATCHEL_OK; valid during the
  *                 callback

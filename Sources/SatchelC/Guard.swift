@@ -36,49 +36,65 @@ func guarded<Result>(
   return guarded { out.pointee = try body() }
 }
 
-/// Stores the thread's error message and returns the error's status.
+/// Stores the thread's error and returns its status.
 @inline(never)
 func failed(_ error: any Error) -> satchel_status {
   switch error {
   case let error as SatchelError:
-    ThreadMessage.set(error.message)
+    ThreadError.set(error.message, error.details)
     return satchel_status(rawValue: satchel_status.RawValue(error.code.rawValue))
   case let error as ObjectStoreError:
     return failed(error.satchelError)
   case let error as JSONError:
-    ThreadMessage.set("\(error)")
-    return SATCHEL_EINVALID
+    return failed(SatchelError(.invalid, "\(error)", underlying: error))
   default:
-    ThreadMessage.set("\(error)")
-    return SATCHEL_EINTERNAL
+    return failed(SatchelError(.internal, "\(error)", underlying: error))
   }
 }
 
-/// The error message of each thread's last failed call.
-enum ThreadMessage {
+/// Message and details of each thread's last failed call.
+struct ThreadError {
+  private let message: UnsafeMutablePointer<CChar>?
+  /// A JSON object; nil when it is empty.
+  private let details: UnsafeMutablePointer<CChar>?
+
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    pthread_key_create(&key) { free($0) }
+    pthread_key_create(&key) { ThreadError.release($0) }
     return key
   }()
 
-  // Allocated once and never changed.
-  nonisolated(unsafe) private static let empty: UnsafePointer<CChar> = {
-    let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-    text.initialize(to: 0)
-    return UnsafePointer(text)
-  }()
+  // Constants of the binary, which are never freed.
+  nonisolated(unsafe) private static let noMessage = constant("")
+  nonisolated(unsafe) private static let noDetails = constant("{}")
 
-  static var current: UnsafePointer<CChar> {
-    guard let stored = pthread_getspecific(key) else { return empty }
-    return UnsafePointer(stored.assumingMemoryBound(to: CChar.self))
+  private static func constant(_ text: StaticString) -> UnsafePointer<CChar> {
+    UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  static func set(_ message: String) {
-    free(pthread_getspecific(key))
+  private static var current: ThreadError? {
+    pthread_getspecific(key)?.assumingMemoryBound(to: ThreadError.self).pointee
+  }
+
+  static var message: UnsafePointer<CChar> { current?.message.map { UnsafePointer($0) } ?? noMessage }
+  static var details: UnsafePointer<CChar> { current?.details.map { UnsafePointer($0) } ?? noDetails }
+
+  static func set(_ message: String, _ details: SatchelError.Details) {
     // The host reads a C string, which a NUL would end early.
     let clean =
       message.utf8.contains(0) ? message.split(separator: "\0").joined(separator: "\u{FFFD}") : message
-    pthread_setspecific(key, strdup(clean))
+    let error = UnsafeMutablePointer<ThreadError>.allocate(capacity: 1)
+    let json = details.isEmpty ? nil : try? details.json.text
+    error.initialize(to: ThreadError(message: strdup(clean), details: json.map { strdup($0) }))
+    release(pthread_getspecific(key))
+    pthread_setspecific(key, error)
+  }
+
+  private static func release(_ stored: UnsafeMutableRawPointer?) {
+    guard let stored else { return }
+    let error = stored.assumingMemoryBound(to: ThreadError.self)
+    free(error.pointee.message)
+    free(error.pointee.details)
+    error.deallocate()
   }
 }

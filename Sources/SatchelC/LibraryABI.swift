@@ -12,7 +12,10 @@ public func satchel_status_name(_ status: satchel_status) -> UnsafePointer<CChar
 }
 
 @_cdecl("satchel_error_message") @implementation
-public func satchel_error_message() -> UnsafePointer<CChar>! { ThreadMessage.current }
+public func satchel_error_message() -> UnsafePointer<CChar>! { ThreadError.message }
+
+@_cdecl("satchel_error_details") @implementation
+public func satchel_error_details() -> UnsafePointer<CChar>! { ThreadError.details }
 
 @_cdecl("satchel_buffer_free") @implementation
 public func satchel_buffer_free(_ buffer: UnsafeMutablePointer<satchel_buffer>!) {

@@ -22,11 +22,26 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
   public var message: String
   /// The error that caused this one, if any.
   public var underlying: (any Error)?
+  /// Allocated only for an error that has details.
+  private var location: Location?
 
+  /// Creates an error, with the details of the error that caused it.
   public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.underlying = underlying
+    if let located = underlying as? any LocatedError { details = located.details }
+  }
+
+  /// Where the error is, so that no program parses the message.
+  public var details: Details {
+    get { location?.details ?? Details() }
+    set { location = newValue.isEmpty ? nil : Location(newValue) }
+  }
+
+  private final class Location: Sendable {
+    let details: Details
+    init(_ details: Details) { self.details = details }
   }
 
   public var description: String { message }

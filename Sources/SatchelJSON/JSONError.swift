@@ -7,11 +7,16 @@ public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The position in the text: byte offset, and 1-based line and column (in bytes); nil for errors about
   /// values.
   public var position: JSONPosition?
+  /// The value of the limit that was exceeded; nil when none was.
+  public var limit: Int?
 
-  public init(_ reason: String, pointer: String? = nil, position: JSONPosition? = nil) {
+  public init(
+    _ reason: String, pointer: String? = nil, position: JSONPosition? = nil, limit: Int? = nil
+  ) {
     self.reason = reason
     self.pointer = pointer
     self.position = position
+    self.limit = limit
   }
 
   /// The location and the reason, such as "line 3, column 7, at /items/0: duplicate key "a"".

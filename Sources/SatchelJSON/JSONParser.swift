@@ -125,7 +125,9 @@ enum JSONParser {
 
 extension JSONError {
   /// The error for values that exceed the maximum depth.
-  static var tooDeep: JSONError { JSONError("more than \(JSONValue.maximumDepth) levels") }
+  static var tooDeep: JSONError {
+    JSONError("more than \(JSONValue.maximumDepth) levels", limit: JSONValue.maximumDepth)
+  }
 }
 
 extension JSONValue {

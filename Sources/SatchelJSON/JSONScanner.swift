@@ -105,7 +105,9 @@ package struct JSONScanner {
 
   private mutating func open(_ kind: JSONKind, _ sink: inout some JSONSink) throws(JSONError) {
     guard outerFrames.count + level < Self.maximumDepth else {
-      throw failure("more than \(Self.maximumDepth) levels")
+      var error = failure("more than \(Self.maximumDepth) levels")
+      error.limit = Self.maximumDepth
+      throw error
     }
     sink.begin(kind, at: position)
     position += 1

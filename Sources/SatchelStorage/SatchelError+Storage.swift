@@ -33,6 +33,30 @@ extension SatchelError {
   }
 }
 
+extension JSONError: LocatedError {
+  package var details: SatchelError.Details {
+    SatchelError.Details(
+      pointer: pointer, line: position?.line, column: position?.column, limit: limit.map(Int64.init))
+  }
+}
+
+extension SatchelError.Details {
+  /// The members that apply.
+  public var json: JSONValue {
+    var members = JSONObject()
+    let texts =
+      [
+        "subject": subject, "collection": collection, "id": id, "pointer": pointer,
+        "other_collection": otherCollection, "other_id": otherID,
+      ] as KeyValuePairs
+    for (name, text) in texts { members[name] = text.map { .string($0) } }
+    members["line"] = line.map { .int(Int64($0)) }
+    members["column"] = column.map { .int(Int64($0)) }
+    members["limit"] = limit.map { .int($0) }
+    return .object(members)
+  }
+}
+
 extension SatchelError {
   /// Creates the error for an argument `name` that is not JSON, or not the expected JSON.
   package init(_ error: JSONError, in name: String) {

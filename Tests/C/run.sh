@@ -66,7 +66,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts records state store_sync; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details records state store_sync; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -116,6 +116,7 @@ counted callbacks "$folder/callbacks" "$folder"
 counted changes "$folder/changes"
 counted live_queries "$folder/live_queries"
 counted interrupts "$folder/interrupts" "$folder"
+counted error_details "$folder/error_details"
 mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
 counted state "$folder/state"

@@ -7,6 +7,7 @@ ROLES = {
     "satchel_version": "",
     "satchel_status_name": "",
     "satchel_error_message": "",
+    "satchel_error_details": "",
     "satchel_buffer_free": "",
     "satchel_store_open": "stores",
     "satchel_store_close": "store",

@@ -54,6 +54,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_version": (c_char_p, ()),
     "satchel_status_name": (c_char_p, (c_int,)),
     "satchel_error_message": (c_char_p, ()),
+    "satchel_error_details": (c_char_p, ()),
     "satchel_buffer_free": (None, (_out,)),
     "satchel_store_open": (c_int, (c_char_p, POINTER(OpenOptions), _handle_out)),
     "satchel_store_close": (c_int, (c_void_p,)),

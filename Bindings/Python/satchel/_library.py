@@ -123,7 +123,7 @@ free_buffer.restype, free_buffer.argtypes = FUNCTIONS["satchel_buffer_free"]
 def check(status: int) -> None:
     """Raises the error of a status. Must follow the call at once, on the same thread."""
     if status != 0:
-        raise error_of(status, library.satchel_error_message())
+        raise last_error(status)
 
 
 def _never() -> bool:
@@ -137,16 +137,25 @@ must_repeat: Callable[[], bool] = _never
 def _repeated(status: int, function: Callable[..., int], arguments: Tuple[Any, ...], out: Any) -> None:
     """Raises the error of a call, or repeats it."""
     while status:
-        error = error_of(status, library.satchel_error_message())
+        error = last_error(status)
         if status != Cancelled.status or not must_repeat():
             raise error
         status = function(*arguments, out)
 
 
-def error_of(status: int, message: bytes) -> SatchelError:
-    """The error of a status and its message."""
+def last_error(status: int) -> SatchelError:
+    """The error of the last failed call of this thread."""
+    return error_of(status, library.satchel_error_message(), library.satchel_error_details())
+
+
+def error_of(status: int, message: bytes, details: bytes) -> SatchelError:
+    """The error of a status, its message, and its details: a JSON object."""
     name = library.satchel_status_name(status).decode("ascii", "replace")
-    return error_for(status, name, message.decode("utf-8", "replace"))
+    error = error_for(status, name, message.decode("utf-8", "replace"))
+    if details != b"{}":
+        for member, value in value_of(details).items():
+            setattr(error, member, value)
+    return error
 
 
 def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:

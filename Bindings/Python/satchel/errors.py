@@ -42,11 +42,31 @@ class SatchelError(Exception):
 
     ``status`` is the number of the header's ``satchel_status``, ``code`` its name without the prefix,
     such as ``"EINVALID"``. An error raised by this class itself has a status that this version of the
-    package does not know.
+    package does not know. The further attributes say where the error is, and are None where they do not
+    apply: no program has to parse the message.
     """
 
     status: int = -1
     code: str = "E?"
+    #: "catalogue", "photos", "stories", "records" or "state"
+    subject: Optional[str] = None
+    #: The collection of a record, the kind of a value of state, the section of a catalogue.
+    collection: Optional[str] = None
+    #: The id of a record, story or entity, the MD5 of a photo, the name of a value of state.
+    id: Optional[str] = None
+    #: JSON Pointer of the value, in the document or argument that the message names.
+    pointer: Optional[str] = None
+    #: Line in the text that the message names, counted from 1.
+    line: Optional[int] = None
+    #: Column in bytes, counted from 1.
+    column: Optional[int] = None
+    #: The id that is in the way: of the record that has the unique value, that refers to this one, or that
+    #: does not exist.
+    other_id: Optional[str] = None
+    #: The collection of ``other_id``.
+    other_collection: Optional[str] = None
+    #: The value of the limit that was exceeded, in the unit of the message.
+    limit: Optional[int] = None
 
     def __str__(self) -> str:
         # KeyError would show its argument's repr, OSError may show an errno: always show the message.

@@ -142,6 +142,7 @@ struct RecordSchemaCheck: Sendable {
         + (found.suggestion == nil ? "" : ": did you mean \"\(likely)\"?"))
   }
 
+  /// - Parameter location: "collection/id"
   /// - Throws: `.constraint` with the JSON Pointers of the values that violate the schema
   func check(_ body: UnsafeRawBufferPointer, _ location: @autoclosure () -> String) throws {
     let violations = try schema.check(body)
@@ -150,6 +151,8 @@ struct RecordSchemaCheck: Sendable {
       "\($0.pointer.isEmpty ? "the document" : $0.pointer): \($0.reason)"
     }
     let others = violations.count > 3 ? "; and \(violations.count - 3) more" : ""
-    throw SatchelError(.constraint, "\(location()): \(reasons.joined(separator: "; "))\(others)")
+    let name = location()
+    throw SatchelError(.constraint, "\(name): \(reasons.joined(separator: "; "))\(others)")
+      .at(.record(named: name, pointer: violations.first?.pointer))
   }
 }

@@ -63,7 +63,8 @@ struct IndexBuild {
       throw SatchelError(
         .constraint,
         "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self)): \(index.path.pointer): "
-          + "a unique index accepts only numbers, strings and Booleans")
+          + "a unique index accepts only numbers, strings and Booleans"
+      ).at(.record(row.name, candidate.key, pointer: index.path.pointer))
     default: break
     }
   }
@@ -73,11 +74,12 @@ struct IndexBuild {
     guard key.first != ValueKey.null, key.first != ValueKey.missing else { return }
     for other in others {
       if !ValueKey.decidesOrder(key), try text(other) != text(record) { continue }
+      let (record, other) = (try id(record), try id(other))
       throw SatchelError(
         .constraint,
-        "\(row.name): \(index.path.pointer) cannot be unique: "
-          + "\(try id(other)) and \(try id(record)) have the same value"
-      )
+        "\(row.name): \(index.path.pointer) cannot be unique: \(other) and \(record) have the same value",
+        underlying: BlockingRecord(name: "\(row.name)/\(other)")
+      ).at(.record(row.name, record.utf8, pointer: index.path.pointer))
     }
   }
 

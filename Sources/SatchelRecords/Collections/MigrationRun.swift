@@ -91,7 +91,9 @@ struct MigrationRun {
       let part = try part(after: last)
       guard let newest = part.last?.row else { break }
       try RowOrder.check(newest, after: last, of: "record")
-      for record in part { try migrate(record, path, schema) }
+      for record in part {
+        try locating(.record(row.name, record.key.utf8)) { try migrate(record, path, schema) }
+      }
       last = newest
     }
     for (version, migration) in path.steps {

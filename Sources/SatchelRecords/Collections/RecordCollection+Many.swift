@@ -122,7 +122,7 @@ extension RecordCollection {
     let tape = try naming("documents") { try JSONTape(documents) }
     let kind = tape[tape.root].kind
     guard kind == .array || kind == .object else {
-      throw SatchelError(.invalid, "documents: must be an object or an array")
+      throw SatchelError(.invalid, "documents: must be an object or an array").at(pointer: "")
     }
     return tape
   }
@@ -186,6 +186,7 @@ extension RecordWork {
       let document = tape.member("document", of: index)
     else {
       throw SatchelError(.invalid, "documents: /\(number): must be {\"id\": string, \"document\": {…}}")
+        .at(pointer: "/\(number)")
     }
     return (id, document)
   }

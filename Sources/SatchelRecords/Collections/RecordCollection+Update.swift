@@ -30,9 +30,11 @@ extension RecordCollection {
       if let expected { entry["if_revision"] = .int(expected) }
       return ["update": .object(entry)]
     }
-    return try writingThroughOutbox(entry()) { work, collection in
-      try work.update(key, patch, in: collection, ifRevision: expected)
-    } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+    return try locating(.record(name, key)) {
+      try writingThroughOutbox(entry()) { work, collection in
+        try work.update(key, patch, in: collection, ifRevision: expected)
+      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+    }
   }
 
   /// Deletes records, and applies the `onDelete` actions of the relations that refer to them, in one transaction.

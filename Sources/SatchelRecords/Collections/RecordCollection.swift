@@ -49,22 +49,28 @@ public final class RecordCollection: Sendable {
 
   /// Writes to the collection, as part of the thread's transaction if there is one.
   func write<Result>(_ body: (RecordWork, WorkingCollection) throws -> Result) throws -> Result {
-    try store.write { work in
-      let collection = try work.collection(id)
-      try checkVersion(collection.row)
-      try checkGeneration(collection.shape)
-      return try body(work, collection)
+    try locating(.collection(name)) {
+      try store.write { work in
+        let collection = try work.collection(id)
+        try checkVersion(collection.row)
+        try checkGeneration(collection.shape)
+        return try body(work, collection)
+      }
     }
   }
 
   /// Reads one snapshot of the collection.
   func read<Result>(_ body: (Connection, CollectionRow) throws -> Result) throws -> Result {
-    try store.read { connection in try body(connection, row(connection)) }
+    try locating(.collection(name)) {
+      try store.read { connection in try body(connection, row(connection)) }
+    }
   }
 
   /// Reads as `read` does; a long one can be stopped.
   func readInterruptibly<Result>(_ body: (Connection, CollectionRow) throws -> Result) throws -> Result {
-    try store.query { connection in try body(connection, row(connection)) }
+    try locating(.collection(name)) {
+      try store.query { connection in try body(connection, row(connection)) }
+    }
   }
 
   /// Returns the collection's row, read once for all reads that share a transaction.
@@ -137,10 +143,12 @@ public final class RecordCollection: Sendable {
     _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer, ifRevision expected: Int64?
   ) throws -> RecordReceipt {
     try RecordID.check(key, in: name)
-    try checkDocument(document, key)
-    return try writingThroughOutbox(spooled(key, document, expected)) { work, collection in
-      try work.put(key, document, in: collection, ifRevision: expected)
-    } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+    return try locating(.record(name, key)) {
+      try checkDocument(document, key)
+      return try writingThroughOutbox(spooled(key, document, expected)) { work, collection in
+        try work.put(key, document, in: collection, ifRevision: expected)
+      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+    }
   }
 
   /// - Throws: `.invalid` for a document that is not a JSON object
@@ -171,9 +179,11 @@ public final class RecordCollection: Sendable {
 
   package func delete(_ key: UnsafeRawBufferPointer, ifRevision expected: Int64?) throws -> Bool {
     try RecordID.check(key, in: name)
-    return try writingThroughOutbox(Self.deleteEntry(name, version, key, expected)) { work, collection in
-      try work.delete(key, from: collection, ifRevision: expected)
-    } ?? true
+    return try locating(.record(name, key)) {
+      try writingThroughOutbox(Self.deleteEntry(name, version, key, expected)) { work, collection in
+        try work.delete(key, from: collection, ifRevision: expected)
+      } ?? true
+    }
   }
 }
 

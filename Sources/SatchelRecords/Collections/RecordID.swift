@@ -10,21 +10,25 @@ enum RecordID {
   static func check(_ id: UnsafeRawBufferPointer, in collection: String) throws {
     guard (1...maxLength).contains(id.count) else {
       throw SatchelError(.invalid, "\(collection): an id has 1 to \(maxLength) bytes, not \(id.count)")
+        .at(.collection(collection)).at(limit: maxLength)
     }
     // All of C0 and DEL; C1 begins with 0xC2 in UTF-8.
     var isASCII = true
     for byte in id {
       guard byte >= 0x20, byte != 0x7F else {
         throw SatchelError(.invalid, "\(collection): an id has no control characters")
+          .at(.collection(collection))
       }
       if byte >= 0x80 { isASCII = false }
     }
     if isASCII { return }
     guard let text = String(validating: id, as: UTF8.self) else {
       throw SatchelError(.invalid, "\(collection): an id is UTF-8")
+        .at(.collection(collection))
     }
     guard !text.unicodeScalars.contains(where: { (0x80...0x9F).contains($0.value) }) else {
       throw SatchelError(.invalid, "\(collection): an id has no control characters")
+        .at(.collection(collection))
     }
   }
 

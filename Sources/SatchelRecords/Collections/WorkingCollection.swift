@@ -82,7 +82,8 @@ final class WorkingCollection {
   ) -> SatchelError {
     let id = String(decoding: key, as: UTF8.self)
     return SatchelError(
-      code, "\(name)/\(id): " + (pointer.map { "\($0): " } ?? "") + reason, underlying: underlying)
+      code, "\(name)/\(id): " + (pointer.map { "\($0): " } ?? "") + reason, underlying: underlying
+    ).at(.record(name, key, pointer: pointer))
   }
 }
 

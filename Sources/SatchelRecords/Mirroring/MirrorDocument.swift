@@ -19,7 +19,8 @@ struct MirrorDocument: JSONSink {
     try outcome.get()
     guard sink.isObject else { throw JSONError("the document is not an object") }
     guard sink.deepest <= maximumDepth else {
-      throw JSONError("a document in a mirror has at most \(maximumDepth) levels")
+      throw JSONError(
+        "a document in a mirror has at most \(maximumDepth) levels", limit: maximumDepth)
     }
     var isText = false
     var isEscaped = false

@@ -3,8 +3,9 @@ import SatchelJSON
 import SatchelStorage
 
 /// The record, "collection/id", that keeps another one from being written or deleted.
-struct BlockingRecord: Error {
+struct BlockingRecord: LocatedError {
   var name: String
+  var details: SatchelError.Details { .blocked(by: name) }
 }
 
 /// Deletes a record and applies the `onDelete` actions of the relations that refer to it. Everything is
@@ -108,7 +109,8 @@ struct Deletion {
         error: SatchelError(
           .constraint,
           "\(reference.name): cannot be deleted while \(owner) refers to it at "
-            + reference.relation.path.pointer, underlying: BlockingRecord(name: owner)))
+            + reference.relation.path.pointer, underlying: BlockingRecord(name: owner)
+        ).at(.record(named: reference.name, pointer: reference.relation.path.pointer)))
     }
   }
 

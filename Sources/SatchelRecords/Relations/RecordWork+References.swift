@@ -96,7 +96,7 @@ extension RecordWork {
     let name =
       try collection(reference.relation.target).name + "/" + String(decoding: reference.target, as: UTF8.self)
     let error = key.withUnsafeBytes {
-      source.problem($0, reference.relation.path.pointer, "there is no \(name)")
+      source.problem($0, reference.relation.path.pointer, "there is no \(name)").at(.blocked(by: name))
     }
     return (key, error)
   }

@@ -230,7 +230,8 @@ struct RecordApplication {
     case .missing(let relation, let target)?:
       let name = try name(of: target, relation)
       error = SatchelError(
-        .constraint, "\(item.entry.key): \(relation.path.pointer): there is no \(name)")
+        .constraint, "\(item.entry.key): \(relation.path.pointer): there is no \(name)"
+      ).at(.blocked(by: name)).at(pointer: relation.path.pointer)
       other = name
     case nil: (error, other) = (SatchelError(.internal, "\(item.entry.key): was not applied"), nil)
     }

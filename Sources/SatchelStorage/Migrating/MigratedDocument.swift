@@ -14,7 +14,8 @@ struct MigratedDocument {
   /// Returns the migrated document.
   func finish() throws -> JSONObject {
     guard document.depth <= JSONValue.maximumDepth, case .object(let members) = document else {
-      throw JSONError("the document would have more than \(JSONValue.maximumDepth) levels")
+      throw JSONError(
+        "the document would have more than \(JSONValue.maximumDepth) levels", limit: JSONValue.maximumDepth)
     }
     return members
   }

@@ -83,7 +83,8 @@ public struct RecordCallback: Sendable {
     }
     let result = try body(id, document, from, to)
     guard JSONValue.object(result).depth <= JSONValue.maximumDepth else {
-      throw JSONError("the document has more than \(JSONValue.maximumDepth) levels")
+      throw JSONError(
+        "the document has more than \(JSONValue.maximumDepth) levels", limit: JSONValue.maximumDepth)
     }
     return result
   }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Generic, List, Optional, Tuple, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generic, List, Optional, Tuple, TypeVar, Union
 
 from satchel import _callbacks
 from satchel._handles import Dependent, Handle
 from satchel._html import Rows
-from satchel._library import error_of, library, value_of
+from satchel._library import last_error, library, value_of
+from satchel.errors import SatchelError
 from satchel.records._values import Record, record_of
 
 if TYPE_CHECKING:
@@ -28,13 +29,14 @@ class _Slot:
 
     def __init__(self) -> None:
         self._filled = threading.Condition()
-        self._result: Optional[Tuple[int, bytes]] = None
+        self._result: Optional[Union[bytes, SatchelError]] = None
         self._waiting: List[Tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
         self.ended = False
 
     def fill(self, status: int, result: bytes) -> None:
         with self._filled:
-            self._result = (status, result)
+            # The error of this thread, which is not that of the reader.
+            self._result = last_error(status) if status else result
             self._wake()
 
     def end(self) -> None:
@@ -50,12 +52,12 @@ class _Slot:
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(_complete, future)
 
-    def take(self, timeout: Optional[float]) -> Optional[Tuple[int, bytes]]:
+    def take(self, timeout: Optional[float]) -> Optional[Union[bytes, SatchelError]]:
         with self._filled:
             self._filled.wait_for(lambda: self._result is not None or self.ended, timeout)
             return self._taken()
 
-    async def take_async(self) -> Optional[Tuple[int, bytes]]:
+    async def take_async(self) -> Optional[Union[bytes, SatchelError]]:
         # Imported here, because it takes as long as all of this package; its users have it already.
         import asyncio
 
@@ -72,7 +74,7 @@ class _Slot:
                 with self._filled, contextlib.suppress(ValueError):
                     self._waiting.remove((loop, future))
 
-    def _taken(self) -> Optional[Tuple[int, bytes]]:
+    def _taken(self) -> Optional[Union[bytes, SatchelError]]:
         result, self._result = self._result, None
         return None if self.ended else result
 
@@ -127,11 +129,10 @@ class Watch(Dependent, Generic[_Document]):
             slot.end()
         super().close()
 
-    def _result(self, taken: Tuple[int, bytes]) -> List[Record[_Document]]:
-        status, data = taken
-        if status != 0:
-            raise error_of(status, data)
-        return Rows([record_of(each, self._read) for each in value_of(data)])
+    def _result(self, taken: Union[bytes, SatchelError]) -> List[Record[_Document]]:
+        if isinstance(taken, SatchelError):
+            raise taken
+        return Rows([record_of(each, self._read) for each in value_of(taken)])
 
     def __iter__(self) -> Watch[_Document]:
         return self
