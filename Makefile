@@ -148,7 +148,8 @@ $(STAGED): $(SOURCES) | $(STATIC)
 ##@ Test
 
 # The longest first, because `make test` runs several side by side.
-TESTS := test-swift test-python test-crash test-c test-tool test-install test-examples test-kill test-power test-docs
+TESTS := test-swift test-python test-crash test-c test-tool test-install test-examples test-kill test-power test-docs \
+  test-model
 JOBS ?= 2
 
 .PHONY: build-tests
@@ -187,6 +188,10 @@ test-kill: $(call needs,setup-tests lib) ## A process that saves records and sta
 test-power: $(call needs,setup-tests lib) ## What a loss of power may leave of a store, by traces of what was written and synced
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  $(PYTHON) Tests/crash/power.py $(or $(SATCHEL_POWER_STATES),100))
+
+.PHONY: test-model
+test-model: $(call needs,setup) ## Schedules of the sync log's model, and the mutants that it must find
+	@$(call log,$@,python3 Tests/model/run.py 1000 && python3 Tests/model/run.py mutants)
 
 .PHONY: test-examples
 test-examples: $(call needs,setup lib) ## The examples build, run and say what they should
@@ -279,7 +284,7 @@ check-address: setup-tests setup-servers ## The Swift suites under the address s
 
 # The long searches, each a target of its own.
 SOAK_SYNC := $(addprefix soak-sync-,ministack $(RACING))
-SOAK := soak-power soak-simulations soak-mutations soak-api soak-damages $(SOAK_SYNC)
+SOAK := soak-power soak-model soak-simulations soak-mutations soak-api soak-damages $(SOAK_SYNC)
 
 .PHONY: soak
 soak: setup-tests ## The long searches: hours
@@ -290,6 +295,10 @@ soak: setup-tests ## The long searches: hours
 soak-power: setup-tests lib ## 5,000 states of each workload that a loss of power may leave
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  $(PYTHON) Tests/crash/power.py 5000)
+
+.PHONY: soak-model
+soak-model: setup ## 100,000 schedules of the sync log's model, or SATCHEL_SIMULATIONS=…
+	@$(call log,$@,python3 Tests/model/run.py $(or $(SATCHEL_SIMULATIONS),100000))
 
 .PHONY: soak-simulations
 soak-simulations: setup ## 100,000 schedules of synchronizing photos, and of the log, or SATCHEL_SIMULATIONS=…

@@ -19,7 +19,8 @@ SEARCHED = (
     *("Documentation", "README.md", "CONTRIBUTING.md", "SECURITY.md"),
     *("Bindings/Python/tests", "Bindings/Python/generate_aio.py"),
     *("Examples/C", "Examples/Python", "Examples/Swift"),
-    *("Tests/C", "Tests/crash", "Tests/documentation", "Tests/fuzz", "Tests/install", "Tests/tool"),
+    *("Tests/C", "Tests/crash", "Tests/documentation", "Tests/fuzz", "Tests/install", "Tests/model"),
+    "Tests/tool",
     *("Benchmarks/harness", "Benchmarks/peers", "Benchmarks/probes", "Benchmarks/PROFILES.md"),
 )
 # The glossary names the phrases to avoid. SYNC.md of each of these folders is a document of another project.
