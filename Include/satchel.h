@@ -1123,7 +1123,11 @@ typedef struct satchel_remote satchel_remote;
  * For tests, for one machine, and for disks that several machines mount and that support
  * flock().
  *
- * @param path      the directory; created when its parent exists
+ * Creates nothing: the first write creates the directory. A random id in it,
+ * `.satchel/remote.json`, tells devices that were synchronized with it from another one
+ * at the same path.
+ *
+ * @param path      the directory; its parent must exist
  * @param[out] out  the remote
  *
  * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid path; SATCHEL_ENOTFOUND when
@@ -1495,6 +1499,24 @@ typedef enum satchel_conflict_policy {
     SATCHEL_CONFLICT_ASK = 5
 } satchel_conflict_policy;
 
+/**
+ * The choice for content that is here before the first synchronization as a user.
+ *
+ * Content of a guest, which was never synchronized, and content of the same user are added
+ * to the user's by default; content of another user or remote is refused with
+ * SATCHEL_EFOREIGN. Without effect once the store, or the catalogue, is bound.
+ */
+typedef enum satchel_first_sync {
+    /** Refuses content of another user. */
+    SATCHEL_FIRST_DEFAULT = 0,
+    /** The content becomes the user's, also where it is another user's; a closed account
+     *  is opened again. */
+    SATCHEL_FIRST_UPLOAD = 1,
+    /** The content is removed locally, as by satchel_store_sign_out(); what was never sent
+     *  is lost. */
+    SATCHEL_FIRST_DISCARD = 2
+} satchel_first_sync;
+
 /** Options for synchronizing; start from SATCHEL_SYNC_OPTIONS_INIT. */
 typedef struct satchel_sync_options {
     /** sizeof(satchel_sync_options). */
@@ -1513,11 +1535,17 @@ typedef struct satchel_sync_options {
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;
+    /** The choice for rows that belong to another user or remote. */
+    satchel_first_sync first;
+    /** Sends everything again to a remote that was synchronized before and has no object
+     *  of the user, which is SATCHEL_EUNAVAILABLE otherwise. */
+    bool recreate;
 } satchel_sync_options;
 
 /** The default options for synchronizing. */
 #define SATCHEL_SYNC_OPTIONS_INIT \
-    { sizeof(satchel_sync_options), SATCHEL_CONFLICT_DEFAULT, false, false, 0, NULL, NULL }
+    { sizeof(satchel_sync_options), SATCHEL_CONFLICT_DEFAULT, false, false, 0, NULL, NULL, \
+      SATCHEL_FIRST_DEFAULT, false }
 
 /** Options for synchronizing a store; start from SATCHEL_STORE_SYNC_OPTIONS_INIT. */
 typedef struct satchel_store_sync_options {
@@ -1546,12 +1574,17 @@ typedef struct satchel_store_sync_options {
      *  empty for no encryption. Photos are not encrypted, because other programs read
      *  them. */
     satchel_bytes key;
+    /** The choice for content that the store has before its first synchronization. */
+    satchel_first_sync first;
+    /** Sends everything again to a remote that was synchronized before and has no object
+     *  of the user, which is SATCHEL_EUNAVAILABLE otherwise. */
+    bool recreate;
 } satchel_store_sync_options;
 
 /** The default options for synchronizing a store. */
 #define SATCHEL_STORE_SYNC_OPTIONS_INIT \
     { sizeof(satchel_store_sync_options), false, false, false, false, 0, NULL, NULL, \
-      { NULL, 0 } }
+      { NULL, 0 }, SATCHEL_FIRST_DEFAULT, false }
 
 /**
  * Synchronizes a store with a user's data in an object store.
@@ -1578,6 +1611,8 @@ typedef struct satchel_store_sync_options {
  * | `bytes_down` | integer          | bytes of bodies that were received              |
  * | `unchanged`  | boolean          | whether nothing had to be transferred           |
  * | `dry_run`    | boolean          | whether it was a dry run                        |
+ * | `first_upload` | integer        | of the first synchronization as a user, the     |
+ * |              |                  | records and parts of the state that were sent   |
  * | `planned`    | array of objects | of a dry run, {"collection", "id", "action"}    |
  *
  * `records` and `state` have the same fields
@@ -1604,10 +1639,12 @@ typedef struct satchel_store_sync_options {
  *
  * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid user, inside a batch, and for a
  * remote that has no identity or does not support conditional writes; SATCHEL_EFOREIGN
- * when the store is synchronized with another remote or user; SATCHEL_EDAMAGED when a part
- * of the remote is lost, which other devices may repair; SATCHEL_ENEWER when a newer
+ * when the content belongs to another user or remote, also after satchel_store_detach(),
+ * and when the account was closed by satchel_store_delete_account(); SATCHEL_EDAMAGED when
+ * a part of the remote is lost, which other devices may repair; SATCHEL_ENEWER when a newer
  * version of Satchel wrote to the remote; SATCHEL_EREADONLY; SATCHEL_EAUTH, also for
- * another key than that of the remote: nothing is changed then; SATCHEL_EUNAVAILABLE;
+ * another key than that of the remote: nothing is changed then; SATCHEL_EUNAVAILABLE,
+ * also for a remote that was synchronized before and is empty: nothing is written to it;
  * SATCHEL_EBUSY when other devices changed the remote at each attempt;
  * SATCHEL_ECANCELLED.
  */
@@ -1645,6 +1682,8 @@ SATCHEL_API satchel_status satchel_store_rekey(
  * | `user`      | string or null  | the user that it is bound to                           |
  * | `pending`   | integer         | saved changes of records and state, not yet uploaded   |
  * | `last_sync` | integer or null | their last complete synchronization, Unix ms           |
+ * | `owner`     | string or null  | the user whom the content belongs to, also after       |
+ * |             |                 | satchel_store_detach()                                 |
  *
  * For photos see satchel_photos_status().
  *
@@ -1658,14 +1697,76 @@ SATCHEL_API satchel_status satchel_store_sync_status(satchel_store *store, satch
 /**
  * Ends a store's binding to a remote and a user.
  *
- * Local and remote data remain. Open and waiting conflicts are deleted. The next
- * satchel_store_sync() binds it again, and compares everything.
+ * Local and remote data remain, and the local content still belongs to the user. Open and
+ * waiting conflicts are deleted. The next satchel_store_sync() as the same user binds it
+ * again, and compares everything. satchel_store_sign_out() ends the user's session.
  *
  * @param store  the store
  *
  * **Returns** SATCHEL_OK, SATCHEL_EINVALID inside a batch, or a default status.
  */
 SATCHEL_API satchel_status satchel_store_detach(satchel_store *store);
+
+/**
+ * Ends the session of the user whom a store's content belongs to.
+ *
+ * Synchronizes with the remote first, if there is one, unbinds the store, and removes what
+ * is the user's: all records with their conflicts, the state that is marked for
+ * synchronizing, sensitive state, the rows of photo catalogues that were synchronized, the
+ * reader's progress, purchases, the outbox file, and the encryption keys that were set.
+ * Their bytes leave the file and its WAL. What is the device's or the app's stays: the
+ * catalogue, other state, photo catalogues that were never synchronized, declarations, and
+ * the files of photos. The files of mirrors are written empty. Nothing is synchronized as
+ * a deletion. Handles stay usable, and live queries and observers are notified.
+ *
+ * The content is removed in one transaction. What is left to do after a crash is completed
+ * by any later call, of any process, or when the store is opened.
+ *
+ * @param store           the store
+ * @param remote          the remote; NULL synchronizes nothing
+ * @param options         of the synchronization, with the key of an encrypted remote; a dry
+ *                        run and `first` have no effect; may be NULL
+ * @param discard_unsent  whether changes that were never sent are lost
+ * @param[out] out        as of satchel_store_sync(), null without a remote; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ECONFLICT with the number of changes that were never
+ * sent, unless they are discarded: nothing is removed then; SATCHEL_EBUSY when the user is
+ * signed out, and bytes are left in the WAL because another handle reads or writes: call
+ * it again; otherwise as satchel_store_sync().
+ */
+SATCHEL_API satchel_status satchel_store_sign_out(
+    satchel_store *store, satchel_remote *remote, const satchel_store_sync_options *options,
+    bool discard_unsent, satchel_buffer *out);
+
+/**
+ * Deletes everything that a user has in a remote, photos included.
+ *
+ * Closes the account first, so that no device writes to it again, and then deletes all
+ * other objects of the user. Local content stays: satchel_store_sign_out() removes it. A
+ * device that meets the closed account changes nothing in the remote, and fails with
+ * SATCHEL_EFOREIGN; only a synchronization with SATCHEL_FIRST_UPLOAD opens it again. Other
+ * programs do not know that the photo catalogue is closed, and may write to it. A call
+ * that was interrupted can be repeated. The result is
+ *
+ * | field      | type    | meaning                                      |
+ * | ---------- | ------- | -------------------------------------------- |
+ * | `objects`  | integer | objects that were deleted                    |
+ * | `requests` | integer | requests to the object store, with retries   |
+ *
+ * @param store     the store, whose content is the user's or that of a guest
+ * @param remote    the remote
+ * @param user      as for satchel_store_sync()
+ * @param options   `parallel`, the key, a dry run and `first` have no effect; may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EFOREIGN for another user than the owner of the store's
+ * content; SATCHEL_EINVALID inside a batch, and for a remote that has no identity or does
+ * not support conditional writes; SATCHEL_ENEWER; SATCHEL_EREADONLY; SATCHEL_EAUTH;
+ * SATCHEL_EUNAVAILABLE; SATCHEL_EBUSY; SATCHEL_ECANCELLED.
+ */
+SATCHEL_API satchel_status satchel_store_delete_account(
+    satchel_store *store, satchel_remote *remote, satchel_bytes user,
+    const satchel_store_sync_options *options, satchel_buffer *out);
 
 /** @} */
 

@@ -21,6 +21,11 @@ public struct StoreSyncOptions: TransferOptions {
   /// Whether to remove the bytes of replaced and deleted documents from the remote. Otherwise they are
   /// removed when their object is next rewritten.
   public var purge = false
+  /// The choice for content that the store has before its first sync: nil adds that of a guest, or of the same user, to
+  /// the user's, and refuses that of another user or remote. Without effect once the store is bound.
+  public var first: FirstSync?
+  /// Whether to send everything again to a remote that was synchronized before and has no object of the user.
+  public var recreate = false
   /// The number of objects that are transferred at the same time: 1 to 16; clamped.
   public var parallel = 4
   /// How requests are retried.
@@ -45,7 +50,7 @@ extension Store {
   ///   - user: the user; the devices of one user share their data
   ///   - progress: called with the progress, never concurrently; false cancels
   /// - Throws: `SatchelError`: `invalid` for a remote without conditional writes or without an identity, and in a
-  ///   batch; `foreign` when the store is synchronized with another remote or user; `damaged` when a part of the
+  ///   batch; `foreign` when the content belongs to another remote or user, and when the account was closed; `damaged` when a part of the
   ///   remote is lost, naming it: then other devices can repair it; `newer` when a newer version of the library wrote
   ///   to the remote; `unauthorized` for a remote that refuses the credentials, and for a sync log with
   ///   another key, or when only one of the log and this call has a key: nothing is changed then;
@@ -58,11 +63,17 @@ extension Store {
     let session = try SyncSession(database, with: remote, user: user, options: options, progress: progress)
     return try session.withTurn(syncTurn) {
       let identity = try identity(of: remote)
+      try? syncLog.finishSigningOut()
+      if try syncLog.checkBinding(remote: identity, user: session.user, first: options.first) {
+        try syncLog.checkPlace(of: remote, recreates: options.recreate)
+      }
       _ = try saveChanges()
+      if !options.isDryRun { try discardForFirstSync(identity, session.user, options) }
       var report =
         options.isDryRun
         ? try preview(in: session, identity, options)
         : try syncLog(in: session, identity, options) { try $0.run() }
+      if !options.isDryRun { try syncLog.notePlace(of: remote) }
       if let photos = try syncPhotos(in: session, identity, options) {
         report.add(photos)
         report.photos = photos
@@ -98,9 +109,9 @@ extension Store {
   /// - Throws: `SatchelError` `.closed`, `.damaged`, `.io`
   public func syncStatus() throws -> StoreSyncStatus { try StoreSyncStatus(database) }
 
-  /// Ends the store's binding to a remote and a user. Local and remote data remain; open and waiting
-  /// conflicts are deleted. The next `sync` binds it again, and compares everything. Waits for a sync in
-  /// progress.
+  /// Ends the store's binding to a remote and a user. Local and remote data remain, and the local content still
+  /// belongs to the user; open and waiting conflicts are deleted. The next `sync` as the same user binds it again,
+  /// and compares everything. Waits for a sync in progress. To end the user's session, see `signOut`.
   ///
   /// - Throws: `SatchelError` `.invalid` in a batch, `.readOnly`, `.closed`, `.io`
   public func detach() throws {
@@ -113,10 +124,10 @@ extension Store {
     }
   }
 
-  private var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "sync") }
+  var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "sync") }
 
   /// The identity of a remote that the store can be synchronized with.
-  private func identity(of remote: any ObjectStore) throws -> String {
+  func identity(of remote: any ObjectStore) throws -> String {
     guard let identity = remote.identity else {
       throw SatchelError(
         .invalid, "remote: has no identity, by which a store recognises the remote it is synchronized with")
@@ -133,13 +144,17 @@ extension Store {
     _ body: (inout SyncLogRun) throws -> SyncLogReport
   ) throws -> StoreSyncReport {
     let logOptions = try SyncLogOptions(options, in: session)
-    try syncLog.bind(remote: identity, user: session.user)
+    try syncLog.bind(remote: identity, user: session.user, first: options.first)
+    let isFirst = try syncLog.isFirst()
     let before = session.traffic
     let prefix = try ObjectPrefix("records/\(session.user)/")
-    var run = try SyncLogRun(syncLog, with: session.store, user: session.user, options: logOptions) {
+    var tables = syncLog
+    tables.binding = SyncOwner(remote: identity, user: session.user.text)
+    var run = try SyncLogRun(tables, with: session.store, user: session.user, options: logOptions) {
       try session.checkConditions(under: prefix)
     }
     var report = StoreSyncReport(try body(&run))
+    if isFirst { report.firstUpload = report.records.uploaded + report.state.uploaded }
     try syncLog.noteSync()
     report.add(session.traffic - before)
     return report
@@ -149,7 +164,7 @@ extension Store {
   private func preview(
     in session: SyncSession, _ identity: String, _ options: StoreSyncOptions
   ) throws -> StoreSyncReport {
-    try syncLog.checkBinding(remote: identity, user: session.user)
+    try syncLog.checkBinding(remote: identity, user: session.user, first: options.first)
     let name = database.isMemory ? "/tmp/satchel" : database.realPath
     let path = "\(name).preview-\(UInt64.random(in: .min ... .max))"
     defer { DatabaseFileNames(path).remove() }
@@ -159,6 +174,7 @@ extension Store {
     copy.recordStore.keepMigrations(of: recordStore)
     copy.database.keyring.copy(database.keyring)
     try copy.syncLog.forgetUpload()
+    try copy.discardForFirstSync(identity, session.user, options)
     var report = try copy.syncLog(in: session, identity, options) { try $0.preview() }
     report.isDryRun = true
     return report
@@ -172,6 +188,8 @@ extension Store {
     guard let directory else { return nil }
     var photoOptions = SyncOptions()
     photoOptions.isDryRun = options.isDryRun
+    photoOptions.recreate = options.recreate
+    photoOptions.first = options.first == .upload ? .upload : nil
     let photos = try photos(in: directory)
     defer { try? photos.close() }
     return try photos.sync(in: session, photoOptions)
@@ -188,6 +206,8 @@ extension SyncLogOptions {
     key = try options.key.map { try EncryptionKey($0) }
     verifies = options.verify
     purges = options.purge
+    reopens = options.first == .upload
+    recreates = options.recreate
     self.progress = { progress in
       try session.report {
         switch progress {

@@ -63,6 +63,8 @@ public final class Store: Sendable {
         try RecordSyncClient(recordStore).waitingForKey($0)
       }
     }
+    // Before the outbox is drained, which could hold writes of the user who signed out.
+    if !database.options.isReadOnly { try? syncLog.finishSigningOut() }
     // Writes that failed earlier are spooled in the outbox file; those that fail again stay there.
     if !database.options.isReadOnly { _ = try? outbox.drain(in: database) }
   }

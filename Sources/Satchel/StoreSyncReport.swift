@@ -84,6 +84,8 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
   public var state = Counts()
   /// The sync of the photo catalogue that is bound to the same remote and user, by its first sync; nil without one.
   public var photos: SyncReport?
+  /// Of the first sync as a user, the number of records and parts of the state that were sent; 0 for every other one.
+  public var firstUpload = 0
   /// A change that could not be sent.
   public var failed: [Failure] = []
   /// Parts of the remote that were missing or damaged, and were written again.
@@ -114,7 +116,8 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
       "failed": .array(failed.map(\.json)), "repaired": .int(Int64(repaired)),
       "losses": .array(losses.map(\.json)), "batch_cut": .bool(isBatchCut), "requests": .int(requests),
       "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown), "unchanged": .bool(isUnchanged),
-      "dry_run": .bool(isDryRun), "planned": .array(planned.map(\.json)),
+      "dry_run": .bool(isDryRun), "first_upload": .int(Int64(firstUpload)),
+      "planned": .array(planned.map(\.json)),
     ]
   }
 }

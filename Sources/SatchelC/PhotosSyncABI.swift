@@ -11,6 +11,8 @@ public func satchel_photos_sync(
     options.onConflict = try reader.conflictPolicy(\.on_conflict)
     options.isDryRun = reader.flag(\.dry_run)
     options.allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
+    options.first = try FirstSync(named: reader.choice(\.first))
+    options.recreate = reader.flag(\.recreate)
     try options.read(reader, progress)
     return try Handles.photos.borrow(photos).sync(with: remote, user: user, options: options) {
       progress.report($0.json)

@@ -39,6 +39,37 @@ public func satchel_store_detach(_ store: OpaquePointer!) -> satchel_status {
   guarded { try Handles.stores.borrow(store).detach() }
 }
 
+@_cdecl("satchel_store_sign_out") @implementation
+public func satchel_store_sign_out(
+  _ store: OpaquePointer!, _ remote: OpaquePointer!,
+  _ options: UnsafePointer<satchel_store_sync_options>!, _ discard_unsent: Bool,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let (reader, progress) = try hostOptions(options)
+    let remote = try remote.map { try Handles.remotes.borrow($0).store }
+    let report = try Handles.stores.borrow(store).signOut(
+      syncingWith: remote, options: StoreSyncOptions(reader, progress),
+      unsent: discard_unsent ? .discard : .refuse
+    ) { progress.report($0.json) }
+    if let out { try give(report?.json ?? .null, to: out) }
+  }
+}
+
+@_cdecl("satchel_store_delete_account") @implementation
+public func satchel_store_delete_account(
+  _ store: OpaquePointer!, _ remote: OpaquePointer!, _ user: satchel_bytes,
+  _ options: UnsafePointer<satchel_store_sync_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  synchronizing(remote, user, options, out) { remote, user, reader, progress in
+    let options = try StoreSyncOptions(reader, progress)
+    return try Handles.stores.borrow(store).deleteAccount(from: remote, user: user, options: options) {
+      progress.report($0.json)
+    }
+  }
+}
+
 extension StoreSyncOptions {
   fileprivate init(_ reader: OptionsReader<satchel_store_sync_options>, _ progress: HostProgress) throws {
     self.init()
@@ -46,6 +77,8 @@ extension StoreSyncOptions {
     acceptLoss = reader.flag(\.accept_loss)
     verify = reader.flag(\.verify)
     purge = reader.flag(\.purge)
+    first = try FirstSync(named: reader.choice(\.first))
+    recreate = reader.flag(\.recreate)
     if let key = reader.value(\.key), key.size > 0 { self.key = Array(try key.raw("key")) }
     try read(reader, progress)
   }
@@ -76,6 +109,28 @@ extension TransferOptions {
   }
 }
 
+/// Returns the options of a synchronization, and the progress that they have.
+private func hostOptions<Options: HostSyncOptions>(
+  _ options: UnsafePointer<Options>?
+) throws -> (OptionsReader<Options>, HostProgress) {
+  let reader = try OptionsReader(options)
+  let progress = HostProgress(
+    reader.value(Options.progressField) ?? nil, reader.value(Options.contextField) ?? nil)
+  return (reader, progress)
+}
+
+extension FirstSync {
+  /// Converts a `satchel_first_sync`; nil for SATCHEL_FIRST_DEFAULT.
+  init?(named number: satchel_first_sync.RawValue?) throws {
+    switch satchel_first_sync(rawValue: number ?? SATCHEL_FIRST_DEFAULT.rawValue) {
+    case SATCHEL_FIRST_DEFAULT: return nil
+    case SATCHEL_FIRST_UPLOAD: self = .upload
+    case SATCHEL_FIRST_DISCARD: self = .discard
+    default: throw SatchelError(.invalid, "first: \(number ?? 0) is not a satchel_first_sync")
+    }
+  }
+}
+
 /// Calls `body` with the arguments of a synchronization, and returns its report to the host.
 func synchronizing<Options: HostSyncOptions, Report: JSONConvertible>(
   _ remote: OpaquePointer?, _ user: satchel_bytes, _ options: UnsafePointer<Options>?,
@@ -85,9 +140,7 @@ func synchronizing<Options: HostSyncOptions, Report: JSONConvertible>(
   out?.pointee = satchel_buffer()
   return guarded {
     let remote = try Handles.remotes.borrow(remote).store
-    let reader = try OptionsReader(options)
-    let progress = HostProgress(
-      reader.value(Options.progressField) ?? nil, reader.value(Options.contextField) ?? nil)
+    let (reader, progress) = try hostOptions(options)
     let report = try body(remote, UserID(user.text("user")), reader, progress)
     if let out { try give(report.json, to: out) }
   }

@@ -18,7 +18,8 @@ package final class SyncSession: Sendable {
   package let retry: Retry
   /// The number of objects that are transferred at the same time.
   package let parallel: Int
-  private let remote: any ObjectStore
+  /// The object store itself.
+  package let remote: any ObjectStore
   private let probed: ConditionProbeCache
   private let callback: (@Sendable (SyncProgress) -> Bool)?
   private let requested: Cancellation

@@ -62,6 +62,14 @@ package enum ChangeLog {
     try connection.number("SELECT max(revision) FROM change")
   }
 
+  /// Removes what the change log says about earlier commits. Handles that have not read them yet are notified that
+  /// anything may have changed.
+  package static func forget(_ connection: Connection) throws {
+    let newest = try newest(connection)
+    try connection.run("DELETE FROM change WHERE revision < ?", .integer(newest))
+    try connection.run("UPDATE change SET entries = '[]'")
+  }
+
   /// Returns the changes that other handles committed after `revision`.
   static func read(_ connection: Connection, after revision: Int64, except writer: Int64) throws -> [Change] {
     var changes: [Change] = []

@@ -65,6 +65,9 @@ package final class Keyring: Sendable {
     }
   }
 
+  /// Forgets all keys: their user has signed out.
+  package func forgetAll() { state.withLock { ($0.current, $0.keys, $0.syncEntries) = (nil, [:], nil) } }
+
   /// Adopts the keys of the store that this one is a copy of.
   package func copy(_ other: Keyring) {
     let (current, keys, entries) = other.state.withLock { ($0.current, $0.keys, $0.syncEntries) }

@@ -65,5 +65,7 @@ struct StoreCommand: ParsableCommand {
     subcommands: [
       StoreCheckCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreRecoverCommand.self,
       StoreStatsCommand.self, StoreInfoCommand.self, StoreObserveCommand.self, StoreDetachCommand.self,
+      StoreSignOutCommand.self,
+      StoreDeleteAccountCommand.self,
     ])
 }

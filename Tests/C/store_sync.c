@@ -91,10 +91,39 @@ static void documents(satchel_remote *remote) {
     CHECK(satchel_store_drop_collection(one.store, text("notes"), false) == SATCHEL_ENOTFOUND, "it is gone");
 
     CHECK(sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_EFOREIGN, "it is bound to a user");
-    CHECK(satchel_store_detach(two.store) == SATCHEL_OK && sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_OK,
-          "until it is detached");
+    CHECK(satchel_store_detach(two.store) == SATCHEL_OK && sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_EFOREIGN,
+          "and belongs to this user when it is detached");
+    satchel_store_sync_options upload = SATCHEL_STORE_SYNC_OPTIONS_INIT;
+    upload.first = SATCHEL_FIRST_UPLOAD;
+    CHECK(sync_as(&two, remote, "leo", &upload, NULL) == SATCHEL_OK, "until it is given to another one");
+    upload.first = (satchel_first_sync)9;
+    CHECK(sync_as(&two, remote, "leo", &upload, NULL) == SATCHEL_EINVALID, "no such choice");
     closed(&one);
     closed(&two);
+}
+
+static void accounts(satchel_remote *remote) {
+    struct phone one = opened();
+    put(&one, "a", "{}");
+    CHECK(count(&one, remote, NULL, "/first_upload") == 1, "the first user");
+    put(&one, "b", "{}");
+    CHECK(satchel_store_sign_out(one.store, NULL, NULL, false, NULL) == SATCHEL_ECONFLICT, "not sent yet");
+    must(satchel_store_sign_out(one.store, remote, NULL, false, &out), "signed out");
+    json_t *report = json_loadb((const char *)out.data, out.size, 0, NULL);
+    CHECK(json_integer_value(at(report, "/records/uploaded")) == 1, "sent first");
+    json_decref(report);
+    satchel_buffer_free(&out);
+    int64_t left = 1;
+    CHECK(satchel_records_clear(one.notes, &left) == SATCHEL_OK && left == 0, "emptied");
+    put(&one, "c", "{}");
+    must(satchel_store_sign_out(one.store, NULL, NULL, true, &out), "discarded");
+    CHECK(out.size == 4 && memcmp(out.data, "null", 4) == 0, "nothing was synchronized");
+    satchel_buffer_free(&out);
+    must(satchel_store_delete_account(one.store, remote, text("mia"), NULL, NULL), "deleted");
+    CHECK(sync_as(&one, remote, "mia", NULL, NULL) == SATCHEL_EFOREIGN, "closed");
+    CHECK(satchel_store_sign_out(NULL, NULL, NULL, true, NULL) == SATCHEL_EINVALID, "no store");
+    CHECK(satchel_store_delete_account(one.store, NULL, text("mia"), NULL, NULL) == SATCHEL_EINVALID, "no remote");
+    closed(&one);
 }
 
 static void states(satchel_remote *remote) {
@@ -154,6 +183,10 @@ int main(void) {
     states(remote);
     keys(remote);
     close_memory(&second, remote);
+    struct memory third;
+    remote = open_named_memory(&third, "third");
+    accounts(remote);
+    close_memory(&third, remote);
     nameless();
     return close_checks();
 }

@@ -55,7 +55,7 @@ struct DirectoryETagTests {
     try store.delete(other)
     #expect(try settled() == ["d/one": tag])
     try store.delete(one)
-    #expect(try directory.files() == [".satchel/lock"])
+    #expect(try directory.files() == [".satchel/lock", ".satchel/remote.json"])
   }
 
   @Test(

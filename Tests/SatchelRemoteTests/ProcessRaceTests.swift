@@ -79,6 +79,6 @@ struct ProcessRaceTests {
     #expect(object.metadata["byte"] == "\(byte)")
     let reopened = try DirectoryStore(path: directory.path, timeout: 2000)
     try reopened.put(key, [1], condition: .ifMatch(object.etag))
-    #expect(try directory.files() == [".satchel/lock", "object"])
+    #expect(try directory.files() == [".satchel/lock", ".satchel/remote.json", "object"])
   }
 }

@@ -113,6 +113,8 @@ ROLES = {
     "satchel_store_rekey": "store remote user key",
     "satchel_store_sync_status": "store",
     "satchel_store_detach": "store",
+    "satchel_store_sign_out": "store remote",
+    "satchel_store_delete_account": "store remote user",
     "satchel_photos_open": "store photo_folder",
     "satchel_photos_upsert": "photos photo_rows",
     "satchel_photos_get": "photos md5",

@@ -76,7 +76,7 @@ NO_JSON = {"satchel_json_get_text", "satchel_story_check", "satchel_story_graph"
 IN_CHANGE = sorted(
     name for name in FUNCTIONS
     if name not in ENDERS and name not in MAKERS
-    and not any(word in name for word in ("sync", "verify", "store_detach"))
+    and not any(word in name for word in ("sync", "verify", "store_detach", "sign_out", "delete_account"))
 )  # fmt: skip
 IN_PROGRESS = ["satchel_store_info", "satchel_records_count", "satchel_photos_status", "satchel_state_get",
                "satchel_catalogue_plan", "satchel_version"]  # fmt: skip

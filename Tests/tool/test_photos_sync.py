@@ -157,7 +157,7 @@ def test_lines_that_the_remote_replaces_are_reported_with_their_text(pictures, t
     remote.sync(tablet)
 
 
-def test_another_remote_is_refused_until_the_catalogue_is_detached(pictures, tablet, tmp_path):
+def test_another_remote_is_refused_until_it_is_asked_for(pictures, tablet, tmp_path):
     here, there = Remote("--remote", str(tmp_path / "here")), Remote("--remote", str(tmp_path / "there"))
     pictures.take(row("a.jpg"))
     tablet.take(row("b.jpg"))
@@ -168,7 +168,8 @@ def test_another_remote_is_refused_until_the_catalogue_is_detached(pictures, tab
     assert result.err.count("\n") == 1
     assert pictures("detach").out == "detached from the remote of user ana\n"
     assert pictures("detach", "--json").json == {"user": None}
-    there.sync(pictures)
+    there.sync(pictures, code=2)
+    there.sync(pictures, "--first", "upload")
     assert sorted(pictures.names()) == ["a.jpg", "b.jpg"]
 
 

@@ -3,6 +3,7 @@ settings of Tests/Servers/run.py in SATCHEL_TEST_S3, a real store.
 """
 
 import re
+import shutil
 import time
 
 import pytest
@@ -91,21 +92,49 @@ def test_the_photo_catalogue_of_the_same_remote_is_synced(tmp_path, planner, sec
     assert second.sync(remote).lines[0] == "nothing to transfer: both sides are in sync"
 
 
-def test_another_remote_is_refused_until_the_store_is_detached(planner, tmp_path):
+def test_another_remote_is_refused_until_it_is_asked_for(planner, tmp_path):
     here, there = Remote("--remote", str(tmp_path / "here")), Remote("--remote", str(tmp_path / "there"))
     planner.sync(here)
     result = planner.sync(there, code=2)
     assert result.out == ""
     assert result.err.count("\n") == 1
-    assert "detach" in result.err
+    assert "sign_out" in result.err
     assert planner.run("detach", planner.name, subject="store").out == "planner.satchel: detached\n"
     assert planner.run("detach", planner.name, "--json", subject="store").json == {"detached": True}
     assert {record["sync_status"] for record in planner("list", "--json").json} == {"local"}
-    assert planner.sync(there).lines[0] == "records: 3 uploaded"
+    assert "sign_out" in planner.sync(there, code=2).err
+    assert planner.sync(there, "--first", "upload").lines[0] == "records: 3 uploaded"
     assert "does not exist" in planner.run("detach", "nowhere.satchel", subject="store", code=2).err
     # Content that is equal is not transferred again.
     planner.run("detach", planner.name, subject="store")
-    assert planner.sync(here, "--json").json["records"]["uploaded"] == 0
+    assert planner.sync(here, "--json", "--first", "upload").json["records"]["uploaded"] == 0
+
+
+def test_signing_out_and_deleting_an_account(planner, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "remote"))
+    planner.sync(remote)
+    planner("put", "late", "{}")
+    refused = planner.run("sign-out", planner.name, subject="store", code=1)
+    assert "1 changes were never sent" in refused.err
+    assert "--discard-unsent" in refused.err
+    arguments = ["sign-out", planner.name, "--discard-unsent"]
+    assert planner.run(*arguments, subject="store").out == "planner.satchel: signed out\n"
+    assert planner.run(*arguments, "--json", subject="store").json == {"signed_out": True}
+    assert planner("list", "--json").json == []
+    assert planner.sync(remote, "--json").json["records"]["downloaded"] == 3
+    deletion = ["delete-account", planner.name, *remote.words]
+    assert "account closed" in planner.run(*deletion, subject="store").out
+    assert "account closed" in planner.sync(remote, code=2).err
+    assert planner.sync(remote, "--first", "upload").lines[0] == "records: 3 uploaded"
+
+
+def test_an_empty_remote_is_not_written_to(planner, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "remote"))
+    planner.sync(remote)
+    shutil.rmtree(tmp_path / "remote/records")
+    assert "the remote is empty" in planner.sync(remote, code=2).err
+    assert not (tmp_path / "remote/records").exists()
+    assert planner.sync(remote, "--recreate").lines[0] == "records: 3 uploaded"
 
 
 def test_a_record_that_cannot_be_sent_does_not_stop_the_others(planner, second, tmp_path):

@@ -52,7 +52,7 @@ from satchel.errors import (
 from satchel.observer import Change, Observer, RecordKey, StateKey
 from satchel.session import Session, SessionSection, SessionState
 from satchel.store import Store, library_version, open
-from satchel.sync import StoreSyncReport
+from satchel.sync import AccountDeletionReport, StoreSyncReport
 from satchel.values import (
     Context,
     Entity,
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from satchel.stories import StoryLibrary
 
 __all__ = [
+    "AccountDeletionReport",
     "Backup",
     "Busy",
     "Cancelled",

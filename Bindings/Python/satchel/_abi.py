@@ -200,6 +200,8 @@ class SyncOptions(_Sized):
         ("parallel", c_int32),
         ("progress", ProgressCallback),
         ("context", c_void_p),
+        ("first", c_int),
+        ("recreate", c_bool),
     )
 
 
@@ -216,6 +218,8 @@ class StoreSyncOptions(_Sized):
         ("progress", ProgressCallback),
         ("context", c_void_p),
         ("key", Bytes),
+        ("first", c_int),
+        ("recreate", c_bool),
     )
 
 

@@ -160,6 +160,8 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_store_rekey": (c_int, (c_void_p, c_void_p, Bytes, POINTER(StoreSyncOptions), Bytes, _out)),
     "satchel_store_sync_status": (c_int, (c_void_p, _out)),
     "satchel_store_detach": (c_int, (c_void_p,)),
+    "satchel_store_sign_out": (c_int, (c_void_p, c_void_p, POINTER(StoreSyncOptions), c_bool, _out)),
+    "satchel_store_delete_account": (c_int, (c_void_p, c_void_p, Bytes, POINTER(StoreSyncOptions), _out)),
     "satchel_photos_open": (c_int, (c_void_p, Bytes, c_int, _handle_out)),
     "satchel_photos_upsert": (c_int, (c_void_p, Bytes, _number_out)),
     "satchel_photos_get": (c_int, (c_void_p, Bytes, _out)),

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Owner
 from satchel._library import check, json_answer, library
-from satchel._long_work import LongWork, progress_callback
-from satchel.errors import Busy, code_of
+from satchel._long_work import LongWork, progress_callback, with_progress
+from satchel.errors import Busy, InvalidArgument, code_of
 from satchel.values import dataclass, moment, record_from, records_from
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from satchel.remote import Remote, SyncProgress
 
 __all__ = [
+    "AccountDeletionReport",
     "PlannedChange",
     "StoreSyncReport",
     "StoreSyncStatus",
@@ -42,13 +43,15 @@ class StoreSyncStatus:
 
     ``remote`` and ``user`` are what the store is bound to, None for a store that was never synchronized, or
     was detached. ``pending`` counts the changes of records and state that are saved, and not uploaded yet.
-    ``last_sync`` is when these were last synchronized completely, in Unix milliseconds.
+    ``last_sync`` is when these were last synchronized completely, in Unix milliseconds. ``owner`` is the user
+    whom the content belongs to, also after :meth:`Store.detach <satchel.Store.detach>`; None for that of a guest.
     """
 
     remote: Optional[str]
     user: Optional[str]
     pending: int
     last_sync: Optional[int]
+    owner: Optional[str] = None
 
     @property
     def last_sync_at(self) -> Optional[datetime]:
@@ -126,7 +129,8 @@ class StoreSyncReport:
     ``losses`` were given up with ``accept_loss``. ``batch_cut``: a batch was sent in parts, because it is too
     large for one request. ``requests`` counts requests to the object store with retries, ``bytes_up`` and
     ``bytes_down`` bytes of bodies. ``unchanged``: nothing had to be transferred. ``planned`` is what a
-    synchronization would do after a dry run, and [] otherwise.
+    synchronization would do after a dry run, and [] otherwise. ``first_upload`` is the number of records and
+    parts of the state that the first synchronization as a user sent, and 0 of every other one.
     """
 
     records: SyncCounts
@@ -142,6 +146,7 @@ class StoreSyncReport:
     unchanged: bool
     dry_run: bool
     planned: List[PlannedChange] = field(default_factory=list)
+    first_upload: int = 0
 
     @property
     def ok(self) -> bool:
@@ -173,6 +178,25 @@ class StoreSyncReport:
         return f"<satchel.StoreSyncReport {' '.join(parts)} {traffic}>"
 
 
+@dataclass(frozen=True)
+class AccountDeletionReport:
+    """The result of :meth:`satchel.Store.delete_account`: ``objects`` that were deleted, and ``requests``."""
+
+    objects: int
+    requests: int
+
+
+#: The C values of ``first=``.
+_FIRST = {None: 0, "upload": 1, "discard": 2}
+
+
+def first_sync(first: Optional[str]) -> int:
+    """The C value of what a first synchronization does with content of another user."""
+    if first not in _FIRST:
+        raise InvalidArgument(f'first: {first!r} is neither None, "upload" nor "discard"')
+    return _FIRST[first]
+
+
 class SyncingStore(Owner):
     """The part of :class:`satchel.Store` that synchronizes."""
 
@@ -186,6 +210,8 @@ class SyncingStore(Owner):
         key: Optional[bytes] = None,
         verify: bool = False,
         purge: bool = False,
+        first: Optional[str] = None,
+        recreate: bool = False,
         parallel: Optional[int] = None,
         progress: Optional[Callable[[SyncProgress], object]] = None,
     ) -> StoreSyncReport:
@@ -211,17 +237,25 @@ class SyncingStore(Owner):
             missing or damaged
         :param purge: removes the bytes of replaced and deleted documents from the remote; otherwise they
             leave when their object is next rewritten
+        :param first: what the first synchronization does with content that the store has. None adds content
+            of a guest, or of the same user, to the user's, and refuses that of another user or remote.
+            "upload": it becomes the user's, also where it is another user's, and a closed account is opened
+            again. "discard": it is removed, as by :meth:`sign_out`, and what was never sent is lost
+        :param recreate: sends everything again to a remote that was synchronized before and has no object of
+            the user
         :param parallel: concurrent transfers, 1 to 16; None for 4
         :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False
             cancels. An exception in it cancels too, and is raised here
         :raises InvalidArgument: for an invalid user; for a remote without conditional writes, or without an
             identity; in a batch
-        :raises ForeignFile: when the store is bound to another remote or user: :meth:`detach`
+        :raises ForeignFile: when the content belongs to another remote or user, which the message names:
+            :meth:`sign_out`; when the account was closed by :meth:`delete_account`
         :raises Damaged: when a part of the remote is lost, naming it; other devices may repair it
         :raises NewerStore: when a newer version of Satchel wrote to the remote
         :raises Unauthorized: when the remote rejects the credentials; for another key than that of the
             remote, or none: nothing is changed then
-        :raises Unavailable: when the remote cannot be reached
+        :raises Unavailable: when the remote cannot be reached; when it was synchronized before and is empty:
+            nothing is written to it then
         :raises Busy: when other devices were faster each time; when ``progress``, or a function of the
             remote, starts it again
         :raises Cancelled: when ``progress`` returned False
@@ -232,6 +266,8 @@ class SyncingStore(Owner):
             accept_loss=bool(accept_loss),
             verify=bool(verify),
             purge=bool(purge),
+            first=first_sync(first),
+            recreate=bool(recreate),
             parallel=_encoding.parallel(parallel),
         )
         if key is not None:
@@ -291,8 +327,9 @@ class SyncingStore(Owner):
     def detach(self) -> None:
         """Ends the binding to a remote and a user; waits for a running synchronization.
 
-        Local and remote data remain. Open and waiting conflicts are deleted. The next :meth:`sync` binds the
-        store again, and compares everything.
+        Local and remote data remain, and the local content still belongs to the user: see :meth:`sign_out`.
+        Open and waiting conflicts are deleted. The next :meth:`sync` as the same user binds the store again,
+        and compares everything.
 
         :raises InvalidArgument: in a batch
         :raises Busy: in a callback of a synchronization of this store
@@ -300,6 +337,102 @@ class SyncingStore(Owner):
         if _callbacks.is_running(self._synchronization):
             raise Busy("a store cannot be detached in a callback of its synchronization")
         check(library.satchel_store_detach(self._pointer))
+
+    def sign_out(
+        self,
+        remote: Optional[Remote] = None,
+        *,
+        key: Optional[bytes] = None,
+        unsent: str = "refuse",
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+    ) -> Optional[StoreSyncReport]:
+        """Ends the session of the user whom the content belongs to.
+
+        Synchronizes with the remote first, if there is one, unbinds the store, and removes what is the
+        user's: all records with their conflicts, the state that is marked with ``synced=True``, sensitive
+        state, the rows of photo catalogues that were synchronized, the reader's progress, purchases, the
+        outbox file, and the keys of ``state.set_key``. Their bytes leave the file and its WAL. What is the
+        device's or the app's stays: the catalogue, other state, photo catalogues that were never
+        synchronized, declarations, and the files of photos. The files of mirrors are written empty. Nothing
+        is synchronized as a deletion. Handles stay usable, and live queries and observers are notified.
+
+        What is left to do after a crash is completed by any later call, of any process, or when the store is
+        opened.
+
+        :param remote: is synchronized with as the owner; None synchronizes nothing
+        :param key: as for :meth:`sync`
+        :param unsent: "refuse": fails while there are changes that were never sent; "discard": they are lost
+        :param progress: as for :meth:`sync`
+        :returns: the report of the synchronization; None without one
+        :raises Conflict: names the number of changes that were never sent; nothing is removed
+        :raises InvalidArgument: in a batch
+        :raises Busy: when the user is signed out, and bytes are left in the WAL because another handle reads
+            or writes: call it again; and as :meth:`sync`
+        :raises ForeignFile, Damaged, NewerStore, Unauthorized, Unavailable, Cancelled, ReadOnly: as
+            :meth:`sync`
+        """
+        from satchel.photos._reports import causes_of
+        from satchel.remote import Failures, SyncProgress, remote_of
+
+        if unsent not in ("refuse", "discard"):
+            raise InvalidArgument(f'unsent: {unsent!r} is neither "refuse" nor "discard"')
+        pointer = self._pointer
+        self._refuse_in_batch("a store cannot be signed out in a batch")
+        options = _abi.StoreSyncOptions()
+        if key is not None:
+            options.key = _encoding.lend_key(key)
+        discards = unsent == "discard"
+
+        def function(store: int, remote: Optional[int], options: Any, out: Any) -> int:
+            return int(library.satchel_store_sign_out(store, remote, options, discards, out))
+
+        photos = (self._owner, "photos")
+        work = LongWork(
+            self._owner, progress_callback(SyncProgress, progress), self._synchronization, photos
+        )
+        failures = Failures(work)
+        if remote is None:
+            report = work.run(with_progress(options, function, pointer, None))
+        else:
+            call = with_progress(options, function, pointer, remote_of(remote)._pointer)
+            report = remote._at_work(work, call, failures)
+        return None if report is None else _report_from(report, causes_of(failures))
+
+    def delete_account(
+        self,
+        remote: Remote,
+        user: str,
+        *,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+    ) -> AccountDeletionReport:
+        """Deletes everything that a user has in a remote, photos included.
+
+        Closes the account first, so that no device writes to it again, and then deletes all other objects of
+        the user. Local content stays: :meth:`sign_out` removes it. On a device that meets the closed account,
+        :meth:`sync` raises ForeignFile and changes nothing in the remote; only ``sync(first="upload")`` opens
+            it
+        again. Other programs do not know that the photo catalogue is closed, and may write to it. A call that
+        was interrupted can be repeated.
+
+        :param remote: as for :meth:`sync`
+        :param user: as for :meth:`sync`
+        :param progress: as for :meth:`sync`
+        :raises ForeignFile: for another user than the owner of the store's content
+        :raises InvalidArgument: for an invalid user; for a remote without conditional writes, or without an
+            identity; in a batch
+        :raises NewerStore, Unauthorized, Unavailable, Busy, Cancelled, ReadOnly: as :meth:`sync`
+        """
+        from satchel.remote import SyncProgress, work_with
+
+        pointer = self._pointer
+        self._refuse_in_batch("an account cannot be deleted in a batch")
+        photos = (self._owner, "photos")
+        work = LongWork(
+            self._owner, progress_callback(SyncProgress, progress), self._synchronization, photos
+        )
+        function = library.satchel_store_delete_account
+        report, _ = work_with(remote, user, work, function, pointer, _abi.StoreSyncOptions())
+        return record_from(AccountDeletionReport, report)
 
     @property
     def _synchronization(self) -> object:

@@ -18,13 +18,12 @@ extension PhotoCatalogue {
   /// Runs `body` while no other work with backed up files runs on this catalogue in this process.
   func withBackups<Result>(_ session: SyncSession, _ body: (BackupRemote) throws -> Result) throws -> Result {
     try session.withTurn(SyncTurns.Subject(database: database, name: "backups of " + directory)) {
-      let bound = try read(otherwise: nil) { try CatalogueTable(connection: $0).row($1)?.user }
-      if let bound, bound != session.user.text {
-        throw SatchelError(
-          .foreign,
-          "the catalogue was synchronized with the remote of \"\(bound)\", not of \"\(session.user)\": "
-            + "detach it first")
+      // The files of backups may be in another remote than the rows.
+      let owner = try read(otherwise: nil) { try CatalogueTable(connection: $0).owner($1) }
+      if let owner, owner.user != session.user.text {
+        throw owner.refusal(of: "\(directory): the catalogue of photos")
       }
+      if owner?.remote == session.remote.identity { try checkPlace(of: session.remote, recreates: false) }
       return try body(BackupRemote(session))
     }
   }

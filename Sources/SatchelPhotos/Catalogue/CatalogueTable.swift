@@ -82,27 +82,51 @@ struct CatalogueTable {
   /// - Parameter remote: the identity of the object store; nil for one that has none
   func bind(_ id: Int64, to remote: String?, user: String) throws {
     try connection.run(
-      "UPDATE photo_catalogue SET remote = coalesce(remote, ?), user = coalesce(user, ?) WHERE id = ?",
-      remote.map { .text($0) } ?? .null, .text(user), .integer(id))
+      """
+      UPDATE photo_catalogue SET remote = coalesce(remote, ?1), user = coalesce(user, ?2),
+      owner = ?2, owner_remote = coalesce(?1, owner_remote) WHERE id = ?3
+      """, remote.map { .text($0) } ?? .null, .text(user), .integer(id))
   }
 
   /// Records the remote's identity and the last sync.
   func setRemote(_ id: Int64, uuid: String?, user: String?, manifestETag: String?, lastSync: Int64?) throws {
     try connection.run(
       """
-      UPDATE photo_catalogue SET remote_uuid = ?, user = ?, manifest_etag = ?,
-      last_sync = coalesce(?, last_sync)
-      WHERE id = ?
+      UPDATE photo_catalogue SET remote_uuid = ?1, user = ?2, manifest_etag = ?3,
+      last_sync = coalesce(?4, last_sync), owner = coalesce(?2, owner)
+      WHERE id = ?5
       """, uuid.map { .text($0) } ?? .null, user.map { .text($0) } ?? .null,
       manifestETag.map { .text($0) } ?? .null, lastSync.map { .integer($0) } ?? .null, .integer(id))
   }
 
-  /// Removes the remote's identity.
+  /// The owner of the rows, also of a catalogue that was detached; nil when they were never synchronized.
+  func owner(_ id: Int64) throws -> SyncOwner? {
+    let owner = try connection.first(
+      "SELECT coalesce(owner, user), coalesce(owner_remote, remote) FROM photo_catalogue WHERE id = ?",
+      .integer(id)
+    ) { row in row.textIfAny(0).map { SyncOwner(remote: row.textIfAny(1), user: $0) } }
+    return owner ?? nil
+  }
+
+  /// The id of the directory that is the remote.
+  func remoteID(_ id: Int64) throws -> String? {
+    try connection.first("SELECT remote_id FROM photo_catalogue WHERE id = ?", .integer(id)) {
+      $0.textIfAny(0)
+    } ?? nil
+  }
+
+  /// Removes the owner of the rows.
+  func disown(_ id: Int64) throws {
+    try connection.run(
+      "UPDATE photo_catalogue SET owner = NULL, owner_remote = NULL WHERE id = ?", .integer(id))
+  }
+
+  /// Removes the remote's identity; the owner stays.
   func detach(_ id: Int64) throws {
     try connection.run(
       """
       UPDATE photo_catalogue SET remote_uuid = NULL, user = NULL, manifest_etag = NULL, last_sync = NULL,
-      remote = NULL
+      remote = NULL, remote_id = NULL
       WHERE id = ?
       """, .integer(id))
   }

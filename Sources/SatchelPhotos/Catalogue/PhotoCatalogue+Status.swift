@@ -20,24 +20,27 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Detaches the catalogue from its remote: the base of each shard is deleted, and the next sync, with any
-  /// remote, merges both sides by its policy. Nothing is uploaded, and no local photo changes.
+  /// Detaches the catalogue from its remote: the base of each shard is deleted, and the next sync as the same user
+  /// merges both sides by its policy. Nothing is uploaded, and no local photo changes. The rows still belong to the
+  /// user: a sync as another one is refused, unless `SyncOptions.first` says what to do with them.
   ///
   /// - Throws: `.readOnly`, `.closed`
   public func detach() throws {
-    try write { transaction, id in
-      for shard in Shard.Index.all {
-        var edit = try ShardEdit(transaction, catalogue: id, shard: shard)
-        guard edit.record.syncedChecksum != nil || edit.record.etag != nil || edit.record.pendingUpload != nil
-        else {
-          continue
-        }
-        try edit.detach()
-        try edit.save()
+    try write { transaction, id in try detach(id, in: transaction) }
+  }
+
+  func detach(_ id: Int64, in transaction: Transaction) throws {
+    for shard in Shard.Index.all {
+      var edit = try ShardEdit(transaction, catalogue: id, shard: shard)
+      guard edit.record.syncedChecksum != nil || edit.record.etag != nil || edit.record.pendingUpload != nil
+      else {
+        continue
       }
-      try CatalogueTable(connection: transaction.connection).detach(id)
-      notify(Shard.Index.all, in: transaction)
+      try edit.detach()
+      try edit.save()
     }
+    try CatalogueTable(connection: transaction.connection).detach(id)
+    notify(Shard.Index.all, in: transaction)
   }
 
   /// Returns the directories that a store has catalogues of, in the order of their bytes.

@@ -38,7 +38,9 @@ package enum PhotoSchema {
   private static let version1 = """
     -- Catalogues: one a directory. `sequence` is the number of the latest change. `on_conflict` is the declared
     -- policy: 0 for remote_wins, 1 for merge. The columns after it identify the remote, and are NULL until the
-    -- first sync; `remote_uuid` and `manifest_etag` also while the remote has no manifest.
+    -- first sync; `remote_uuid` and `manifest_etag` also while the remote has no manifest. `owner` is the user whom
+    -- the rows belong to, `owner_remote` the remote; detaching keeps them. `remote_id` is the id of a directory that
+    -- is the remote.
     CREATE TABLE photo_catalogue(
       id INTEGER PRIMARY KEY,
       directory TEXT NOT NULL UNIQUE,
@@ -51,7 +53,10 @@ package enum PhotoSchema {
       user TEXT,
       manifest_etag TEXT,
       last_sync INTEGER,
-      remote TEXT
+      remote TEXT,
+      owner TEXT,
+      owner_remote TEXT,
+      remote_id TEXT
     ) STRICT;
 
     -- The shards that ever had content. `base` and `ancestor` are versions, 0 for the empty one. While

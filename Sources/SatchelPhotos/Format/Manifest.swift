@@ -24,6 +24,12 @@ struct Manifest: Sendable, Equatable {
 
   init(directoryUUID: String) { self.directoryUUID = directoryUUID }
 
+  /// Whether the account was closed: a member that other programs do not know, and keep.
+  var isClosed: Bool {
+    get { document[Key.closed] == .bool(true) }
+    set { document[Key.closed] = newValue ? .bool(true) : nil }
+  }
+
   /// Returns the checksum of a shard's bytes; of the empty file when the shard is absent.
   func checksum(of shard: Shard.Index) -> String { shardChecksums[shard] ?? Shard.emptyChecksum }
 
@@ -34,7 +40,8 @@ struct Manifest: Sendable, Equatable {
 }
 
 extension Manifest {
-  private enum Key {
+  fileprivate enum Key {
+    static let closed = "closed"
     static let version = "version"
     static let directoryUUID = "directory-uuid"
     static let lastModified = "last-modified"

@@ -12,7 +12,7 @@ extension PhotoCatalogue {
   ///   - user: the owner of the catalogue in the store
   ///   - progress: called with the progress, never concurrently; false cancels
   /// - Throws: `SatchelError`: `invalid` for a store without conditional writes, and in a batch, `foreign`
-  ///   when the remote is another catalogue than at the last sync, `cancelled`, `busy` when the store does
+  ///   when the remote is another catalogue than at the last sync, or the rows belong to another user, `cancelled`, `busy` when the store does
   ///   not answer
   @discardableResult
   public func sync(
@@ -28,9 +28,14 @@ extension PhotoCatalogue {
   package func sync(in session: SyncSession, _ options: SyncOptions) throws -> SyncReport {
     try session.withTurn(syncTurn) {
       let before = session.traffic
+      try checkOwner(session, options)
+      try checkPlace(of: session.remote, recreates: options.recreate)
       var report = try run(in: session, options).run()
       report.add(session.traffic - before, isDryRun: options.isDryRun)
-      if !options.isDryRun { try bind(to: session.store.identity, user: session.user) }
+      if !options.isDryRun {
+        try bind(to: session.store.identity, user: session.user)
+        try notePlace(of: session.remote)
+      }
       return report
     }
   }
@@ -53,7 +58,7 @@ extension PhotoCatalogue {
   private func bind(to remote: String?, user: UserID) throws {
     let isBound = try read(otherwise: false) { connection, id in
       try connection.number(
-        "SELECT user IS NOT NULL AND (remote IS NOT NULL OR ?) FROM photo_catalogue WHERE id = ?",
+        "SELECT user IS NOT NULL AND owner IS NOT NULL AND (remote IS NOT NULL OR ?) FROM photo_catalogue WHERE id = ?",
         .integer(remote == nil ? 1 : 0), .integer(id)) > 0
     }
     if isBound || database.options.isReadOnly { return }

@@ -9,6 +9,10 @@ public struct SyncOptions: TransferOptions {
   public var isDryRun = false
   /// Whether to accept a store without conditional writes, where concurrent devices may overwrite each other.
   public var allowUnsafeRemote = false
+  /// The choice for rows that belong to another user or remote; nil refuses the sync.
+  public var first: FirstSync?
+  /// Whether to send everything again to a remote that was synchronized before and has no object of the user.
+  public var recreate = false
   /// The number of shards that are transferred at the same time: 1 to 16; clamped.
   public var parallel = 4
   /// How requests are retried.

@@ -16,9 +16,12 @@ struct SyncRemote: Sendable {
   /// The prefix of all shards' keys.
   let shardPrefix: ObjectPrefix
   private let shardKeys: [ObjectKey]
+  /// All objects of the user.
+  let user: UserObjects
 
   init(_ session: SyncSession) throws {
     let user = session.user
+    self.user = UserObjects(session)
     store = session.store
     retry = session.retry
     cancellation = session.cancellation

@@ -32,7 +32,11 @@ extension SyncRun {
           case .unknown: last == object
           }
         if isProven {
-          let manifest = try Manifest(parsing: object.body)
+          var manifest = try Manifest(parsing: object.body)
+          if manifest.isClosed {
+            guard options.first == .upload else { throw UserObjects.closed }
+            manifest.isClosed = false
+          }
           try bind(manifest)
           setManifest(manifest, object.etag)
           return true

@@ -46,9 +46,7 @@ final class SyncRun: Sendable {
     if !options.isDryRun { try ledger.identify() }
     var state = try loadState()
     if let bound = state.user, bound != user.text {
-      throw SatchelError(
-        .foreign,
-        "the catalogue was synchronized with the remote of \"\(bound)\", not of \"\(user)\": detach it first")
+      throw SyncOwner(remote: nil, user: bound).refusal(of: "the catalogue of photos")
     }
     let isClean = state.shards.allSatisfy { !$0.hasChanges && $0.pendingUpload == nil }
     uuid.withLock { $0 = state.remoteUUID }
@@ -82,6 +80,9 @@ final class SyncRun: Sendable {
   func makePlan(_ state: SyncState, changed: Set<Shard.Index> = []) throws -> SyncPlan {
     let manifest = manifestView.withLock { $0.manifest }
     let present = manifest == nil ? try remote.present() : []
+    if manifest == nil, present.isEmpty, state.remoteUUID != nil, !options.recreate {
+      try remote.user.refuseEmpty()
+    }
     var plan = SyncPlan(local: state, manifest: manifest, present: present, changed: changed)
     if let only { plan.keep(only) }
     return plan

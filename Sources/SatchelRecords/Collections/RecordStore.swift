@@ -142,6 +142,9 @@ package final class RecordStore: Sendable {
 
   func forgetMirror(of collection: Int64) { kept.withLock { $0[collection]?.mirror = nil } }
 
+  /// The mirrors of the open handles.
+  var allMirrors: [RecordMirror] { kept.withLock { $0.values.compactMap(\.mirror) } }
+
   func dropMirror(of collection: Int64, owner: ObjectIdentifier) {
     kept.withLock { if $0[collection]?.mirror?.owner == owner { $0[collection]?.mirror = nil } }
   }

@@ -45,6 +45,7 @@ extension DirectoryStore: LazyObjectStore {
         if isDurable { try tree.directory(path.dropLast())?.sync(tree.calls) }
         throw error
       }
+      try writeID()
       guard let parent = try tree.directory(path.dropLast(), making: true) else { throw vanished(key) }
       try self.metadata.prepare(key, etag, metadata)
       try file.move(to: parent, name, isDurable: isDurable)
@@ -58,7 +59,7 @@ extension DirectoryStore: LazyObjectStore {
   {
     try cancellation.check()
     let path = try tree.path(to: key)
-    guard let name = path.last else { return }
+    guard let name = path.last, try tree.root() != nil else { return }
     try locked(cancellation) { () throws(ObjectStoreError) in
       if let known { try check(.ifMatch(known), key, path, cancellation) }
       guard let parent = try tree.directory(path.dropLast()) else { return }

@@ -14,9 +14,12 @@ import SatchelStorage
 public final class DirectoryStore: ObjectStore {
   static let incoming: ArraySlice = [DirectoryTree.reserved, "incoming"]
 
-  /// The directory's real path; nil when that is not UTF-8.
+  /// The directory's real path, also while it does not exist; nil when that is not UTF-8.
   public let identity: String?
   let tree: DirectoryTree
+  /// The id that the directory is known to have had, and whether it has one.
+  let knownID = Locked<String?>(nil)
+  let hasID = Locked(false)
   /// The maximum wait for other writers, in milliseconds.
   let timeout: Int64
 
@@ -24,8 +27,10 @@ public final class DirectoryStore: ObjectStore {
 
   var metadata: MetadataFiles { MetadataFiles(tree: tree) }
 
+  /// Creates nothing: the first write creates the directory.
+  ///
   /// - Parameters:
-  ///   - path: a directory, created if its parent exists
+  ///   - path: a directory; its parent must exist when it is first written to
   ///   - timeout: the maximum wait for other writers before a write fails as transient, in milliseconds
   /// - Throws: `.denied`, or `.failed` with the directory's problem
   public convenience init(path: String, timeout: Int64 = 30_000) throws(ObjectStoreError) {
@@ -34,11 +39,21 @@ public final class DirectoryStore: ObjectStore {
 
   package init(path: String, timeout: Int64 = 30_000, calls: FileCalls) throws(ObjectStoreError) {
     tree = try DirectoryTree(path, calls)
-    let real = realpath(path, nil)
-    defer { free(real) }
-    identity = real.flatMap { String(validatingCString: $0) }.map { "directory \($0)" }
+    identity = Self.realPath(path).map { "directory \($0)" }
     self.timeout = timeout
     if let incoming = try tree.directory(Self.incoming) { IncomingFile.clean(incoming) }
+  }
+
+  /// The real path of a file; of one that does not exist, below the real path of its directory.
+  private static func realPath(_ path: String) -> String? {
+    if let real = realpath(path, nil) {
+      defer { free(real) }
+      return String(validatingCString: real)
+    }
+    let parts = path.split(separator: "/")
+    guard errno == ENOENT, let name = parts.last, name != "..", name != "." else { return nil }
+    let parent = (path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/")
+    return realPath(parent.isEmpty ? "." : parent).map { $0 == "/" ? "/\(name)" : "\($0)/\(name)" }
   }
 
   public func get(
@@ -93,7 +108,8 @@ extension DirectoryStore {
     var walk = DirectoryWalk(
       tree, prefix: Array(prefix.text.utf8), after: continuation.map { Array($0.text.utf8) },
       limit: min(max(limit, 1), 1000), cancellation: cancellation)
-    try walk.visit(tree.root, path: "")
+    guard let root = try tree.root() else { return ObjectPage(entries: [], skipped: 0, next: nil) }
+    try walk.visit(root.descriptor, path: "")
     let next = walk.isFull ? walk.entries.last.map { ObjectPage.Continuation($0.key.text) } : nil
     return ObjectPage(entries: walk.entries, skipped: walk.skipped, next: next)
   }

@@ -1,32 +1,65 @@
 import SatchelCore
 import SatchelStorage
 
-/// The files below an open root directory. Symbolic links are never followed, so nothing outside can be
+/// The files below a root directory. Symbolic links are never followed, so nothing outside can be
 /// reached.
 final class DirectoryTree: Sendable {
   /// The name of the directory with the store's internal files; no key may begin with it.
   static let reserved = ".satchel"
 
-  let root: Descriptor
-  let calls: FileCalls
+  /// An open directory that is shared.
+  final class Root: Sendable {
+    let descriptor: Descriptor
 
-  /// - Parameter path: a directory, which is created if its parent exists
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+  }
+
+  let path: String
+  let calls: FileCalls
+  private let opened = Locked<Root?>(nil)
+
+  /// - Parameter path: a directory; the first write creates it, if its parent exists
   init(_ path: String, _ calls: FileCalls) throws(ObjectStoreError) {
+    self.path = path
     self.calls = calls
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw ObjectStoreError(
         .failed(.invalid), "the path of an object store's directory is empty or contains a NUL")
     }
-    let isNew = mkdir(path, 0o777) == 0
-    guard isNew || errno == EEXIST else { throw Self.unusable(errno, path) }
+    guard try root() == nil else { return }
+    // A misspelt path is noticed here, and not by the first write.
+    let names = path.split(separator: "/").dropLast()
+    let parent = (path.hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
+    var status = stat()
+    guard stat(parent.isEmpty ? "." : parent, &status) == 0 else { throw Self.unusable(errno, parent) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw Self.unusable(ENOTDIR, parent) }
+  }
+
+  /// The root, open.
+  ///
+  /// - Parameter making: whether to create it; its parent must exist
+  /// - Returns: nil when it does not exist
+  func root(making: Bool = false) throws(ObjectStoreError) -> Root? {
+    if let root = opened.withLock({ $0 }) { return root }
+    let isNew = making && mkdir(path, 0o777) == 0
+    guard !making || isNew || errno == EEXIST else { throw Self.unusable(errno, path) }
     let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard number >= 0 else { throw Self.unusable(errno, path) }
-    root = Descriptor(number)
-    guard isNew else { return }
-    // Its name is synced, because a power loss would otherwise lose all files in it.
-    let parent = openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard parent >= 0 else { throw Self.unusable(errno, path) }
-    try Descriptor(parent).sync(calls)
+    guard number >= 0 else {
+      if errno == ENOENT, !making { return nil }
+      throw Self.unusable(errno, path)
+    }
+    let root = Root(Descriptor(number))
+    if isNew {
+      // Its name is synced, because a power loss would otherwise lose all files in it.
+      let parent = openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard parent >= 0 else { throw Self.unusable(errno, path) }
+      try Descriptor(parent).sync(calls)
+    }
+    return opened.withLock { opened in
+      let kept = opened ?? root
+      opened = kept
+      return kept
+    }
   }
 
   // `.notFound` is reserved for missing objects; a missing root directory is a permanent failure.
@@ -55,7 +88,9 @@ final class DirectoryTree: Sendable {
   ///
   /// - Returns: nil when it does not exist, or a component is a file
   func directory(_ path: ArraySlice<String>, making: Bool = false) throws(ObjectStoreError) -> Descriptor? {
-    guard var current = try step(root.number, ".", making: false) else { return nil }
+    guard let root = try root(making: making),
+      var current = try step(root.descriptor.number, ".", making: false)
+    else { return nil }
     for name in path {
       guard let next = try step(current.number, name, making: making) else { return nil }
       current = next

@@ -49,6 +49,11 @@ package struct ConditionProbeCache: Sendable {
     try remember(store, user)
   }
 
+  /// Forgets all object stores, with the users that they were probed for.
+  package static func forgetAll(_ connection: Connection, of database: Database) throws {
+    if try database.has(RemoteSchema.subject) { try connection.run("DELETE FROM remote_probe") }
+  }
+
   // MARK: Storage
 
   private func isKnown(_ store: any ObjectStore, _ user: UserID) throws -> Bool {

@@ -11,9 +11,14 @@ public struct StoreSyncStatus: Sendable, Equatable, Codable, JSONConvertible {
   public var pending: Int
   /// When records and state were last synchronized completely, in Unix milliseconds.
   public var lastSync: Int64?
+  /// The user whom the content belongs to, also after `detach`; nil for that of a guest.
+  public var owner: String?
 
-  public init(remote: String? = nil, user: String? = nil, pending: Int = 0, lastSync: Int64? = nil) {
+  public init(
+    remote: String? = nil, user: String? = nil, pending: Int = 0, lastSync: Int64? = nil, owner: String? = nil
+  ) {
     (self.remote, self.user, self.pending, self.lastSync) = (remote, user, pending, lastSync)
+    self.owner = owner
   }
 
   enum CodingKeys: String, CodingKey {
@@ -21,12 +26,14 @@ public struct StoreSyncStatus: Sendable, Equatable, Codable, JSONConvertible {
     case user
     case pending
     case lastSync = "last_sync"
+    case owner
   }
 
   public var json: JSONValue {
     [
       "remote": remote.map { .string($0) } ?? .null, "user": user.map { .string($0) } ?? .null,
       "pending": .int(Int64(pending)), "last_sync": lastSync.map { .int($0) } ?? .null,
+      "owner": owner.map { .string($0) } ?? .null,
     ]
   }
 }
@@ -46,6 +53,7 @@ extension StoreSyncStatus {
           lastSync: try row.integerIfAny(2, in: StoredRange.time))
       }
       if let found { self = found }
+      owner = try SyncLogTables.owner(connection)?.user
     }
   }
 }

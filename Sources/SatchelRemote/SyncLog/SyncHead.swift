@@ -16,6 +16,8 @@ struct SyncHead: Sendable, Equatable {
   }
 
   var position: Position
+  /// Whether the account was closed: such a head has no entries, and nothing is written over it without asking.
+  var isClosed = false
   /// Random: no two heads have the same bytes, so that no ETag ever recurs.
   var id: String
   /// Totals of all live entries, inline or in packs; deletions are entries. In an encrypted log they are
@@ -109,6 +111,7 @@ struct SyncHead: Sendable, Equatable {
     // The key comes first, so that most damage leaves it legible.
     add(#"{"format":\#(Self.format),"#)
     if let key { add(#""key":"\#(key)","#) }
+    if isClosed { add(#""closed":true,"#) }
     add(#""epoch":\#(position.epoch),"log":"\#(position.log)","#)
     add(#""number":\#(position.number),"id":"\#(id)","count":\#(count),"bytes":\#(self.bytes),"#)
     add(#""digest":"\#(digest.text)","fence":\#(fence),"#)
@@ -150,7 +153,8 @@ struct SyncHead: Sendable, Equatable {
 
 extension SyncHead {
   private static let known = [
-    "format", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "horizon", "key", "origin",
+    "format", "closed", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "horizon", "key",
+    "origin",
     "packs", "inline_from", "retired", "missing", "signature", SyncHeadChecksum.member,
   ]
   private static let memberLimit = 64
@@ -184,6 +188,10 @@ extension SyncHead {
       throw SatchelError(
         format > Self.format ? .newer : .damaged,
         "head: /format is \(format), and this version reads \(Self.format)")
+    }
+    if let closed = members.raw("closed") {
+      guard closed.elementsEqual("true".utf8) else { throw members.failure("closed", "is not true") }
+      isClosed = true
     }
     let numbers = SyncPack.numbers
     position = Position(

@@ -151,6 +151,10 @@ package struct SyncLogOptions: Sendable {
   package var verifies = false
   /// Whether to remove the bytes of all replaced and deleted entries from the remote.
   package var purges = false
+  /// Whether to begin a new log over that of a closed account.
+  package var reopens = false
+  /// Whether to send everything again to a remote without any object of the user.
+  package var recreates = false
   /// The number of failed rounds after which a sync fails.
   package var rounds = 8
   /// Called between requests and steps; throws to cancel the sync.

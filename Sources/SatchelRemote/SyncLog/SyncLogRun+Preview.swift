@@ -37,12 +37,16 @@ extension SyncLogRun {
     case .unchanged: return nil
     case .absent:
       guard state.position != nil else { return nil }
+      try refuseEmptyRemote()
       return SatchelError(.unavailable, "the sync log was lost; a sync rebuilds it")
     case .damaged(_, let error, let owner):
       try remote.authorize(owner, state.head)
       if state.position == nil { throw Self.unknown(error) }
       return SatchelError(.unavailable, "\(error.message); a sync rebuilds the sync log")
     case .invalid(_, let error): return error
+    case .head(let head, _) where head.isClosed:
+      guard options.reopens else { throw Self.closed }
+      return nil
     case .head(let head, let etag):
       try remote.authorize(head)
       try finishPhase()

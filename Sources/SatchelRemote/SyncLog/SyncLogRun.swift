@@ -134,6 +134,7 @@ package struct SyncLogRun {
       if let known { try remote.authorize(known) }
       try finishPhase()
       guard let position = state.position else { return nil }
+      try refuseEmptyRemote()
       // The log is lost, or seems to be: a conditional write decides.
       try create(after: position, base: nil)
       return SatchelError(.unavailable, "the sync log was lost and is being rebuilt; try again")
@@ -145,6 +146,7 @@ package struct SyncLogRun {
       guard options.acceptsLoss else { throw error }
       try create(after: state.position ?? Self.unknownPosition, base: etag)
       return error
+    case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures)
     case .head(let head, let etag):
       try remote.authorize(head)
       // The state is that of before the request: beginning to pull fails if the position has moved since.
@@ -183,7 +185,7 @@ package struct SyncLogRun {
   }
 
   /// An epoch above that of every log that a device may know, for when the head is unreadable.
-  private static let unknownPosition = SyncHead.Position(epoch: 1 << 40, log: "", number: 0)
+  static let unknownPosition = SyncHead.Position(epoch: 1 << 40, log: "", number: 0)
 
   // MARK: Resolve
 

@@ -64,6 +64,18 @@ package enum SyncLogSchema {
       synced INTEGER
     ) STRICT;
 
+    -- The user whom the content of the store belongs to; no row for the content of a guest. It outlives the
+    -- binding: `detach` keeps it, signing out removes it. `remote_id` is the random id of a directory that is the
+    -- remote. `phase` is 'erase' while the bytes of a user who signed out may be left in the file: then `remote` and
+    -- `user` are NULL until the next user is known.
+    CREATE TABLE sync_owner(
+      id INTEGER PRIMARY KEY CHECK(id = 1),
+      remote TEXT,
+      user TEXT,
+      remote_id TEXT,
+      phase TEXT
+    ) STRICT;
+
     -- Names of collections. `is_declared` is 1 while the collection is declared here and synchronized: then its
     -- entries are decided, and its local content is sent.
     CREATE TABLE sync_collection(

@@ -116,6 +116,7 @@ extension SyncLogTables {
       guard sums.digest == head.digest, sums.count == head.count, sums.bytes == head.bytes else {
         return false
       }
+      try Self.claim(transaction.connection)
       if pull.isWhole {
         let count = try transaction.connection.number(
           "SELECT count(*) FROM sync_entry WHERE generation = ? AND seq IS NOT NULL",

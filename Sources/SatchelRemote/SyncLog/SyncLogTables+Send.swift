@@ -244,6 +244,7 @@ extension SyncLogTables {
           guard count == changes.changes.count else { throw Refused() }
           present.upload = upload
           try present.write(transaction.connection)
+          try Self.claim(transaction.connection)
         }
       } while !rest.isEmpty
     } catch is Refused {

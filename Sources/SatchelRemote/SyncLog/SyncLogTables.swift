@@ -6,6 +6,8 @@ package struct SyncLogTables: Sendable {
   let database: Database
   let client: any SyncLogClient
   let sizes: SyncSizes
+  /// The remote and the user of a sync; nil outside of one.
+  package var binding: SyncOwner?
   /// The keys of a sync, if the sync log is encrypted.
   var keys: SyncLogKey?
   private var digestKey: HMAC? { keys?.digest }
@@ -24,13 +26,17 @@ package struct SyncLogTables: Sendable {
 
   /// Binds the store to a remote and a user; local content becomes pending.
   ///
-  /// - Throws: `SatchelError` (`foreign`) when it is bound to another remote or user
-  package func bind(remote: String, user: UserID) throws {
+  /// - Parameter first: what happens to content of another user
+  /// - Throws: `SatchelError` (`foreign`) when it belongs to another remote or user
+  package func bind(remote: String, user: UserID, first: FirstSync? = nil) throws {
     try database.prepare(SyncLogSchema.subject)
-    if try checkBinding(remote: remote, user: user) { return }
+    let owner = SyncOwner(remote: remote, user: user.text)
+    if try checkBinding(to: owner, first: first) { return }
     try database.write { transaction in
       let connection = transaction.connection
-      if try isBound(connection, remote, user) { return }
+      if try Self.isBound(connection, to: owner, first: first) { return }
+      // That of another user, or of one whose remote was never reached.
+      try Self.unbind(connection)
       try connection.run(
         "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 0, 0)",
         .text(Self.newWriter()))
@@ -43,42 +49,16 @@ package struct SyncLogTables: Sendable {
     }
   }
 
-  /// Returns whether the store is bound.
-  ///
-  /// - Throws: `SatchelError` (`foreign`) when it is bound to another remote or user
-  @discardableResult
-  package func checkBinding(remote: String, user: UserID) throws -> Bool {
-    guard try database.has(SyncLogSchema.subject) else { return false }
-    return try database.read { try isBound($0, remote, user) }
-  }
-
-  private func isBound(_ connection: Connection, _ remote: String, _ user: UserID) throws -> Bool {
-    guard let state = try SyncLogState.read(connection) else { return false }
-    guard state.remote == remote, state.user == user.text else {
-      throw SatchelError(
-        .foreign,
-        "the store is synchronized with \(state.remote) as \"\(state.user)\": detach it before another remote or user"
-      )
-    }
-    return true
-  }
-
   /// Records the time of a complete sync.
   package func noteSync() throws {
     try database.write { try $0.connection.run("UPDATE sync_log SET synced = ?", .integer($0.now)) }
   }
 
-  /// Ends the binding. The local content stays; the writer's name and sequence stay in use.
+  /// Ends the binding. The local content and its owner stay; the writer's name and sequence stay in use.
   package func detach() throws {
     guard try database.has(SyncLogSchema.subject) else { return }
     // For a large log this is a long transaction, as deleting a collection is.
-    try database.write { transaction in
-      for sql: StaticString in [
-        "DELETE FROM sync_log", "DELETE FROM sync_entry", "DELETE FROM sync_collection",
-      ] {
-        try transaction.connection.run(sql)
-      }
-    }
+    try database.write { try Self.unbind($0.connection) }
   }
 
   /// Deletes the local sync state of a collection that is being dropped. Its entries stay, and are applied
@@ -297,6 +277,7 @@ extension SyncLogTables: SyncLogLedger {
     guard let state = try database.read({ try SyncLogState.read($0, digestKey: digestKey) }) else {
       throw SatchelError(.notFound, "the store is not bound to a sync log")
     }
+    try checkBinding(of: state)
     return state
   }
 
@@ -310,6 +291,7 @@ extension SyncLogTables: SyncLogLedger {
       guard var state = try SyncLogState.read(transaction.connection, digestKey: digestKey) else {
         throw SatchelError(.notFound, "the store is not bound to a sync log")
       }
+      try checkBinding(of: state)
       return try body(transaction, rows(transaction.connection), &state)
     }
   }

@@ -2,6 +2,14 @@ import SatchelCore
 import SatchelJSON
 
 extension Outbox {
+  /// Removes rejected entries, and the outbox file, as the last part of signing out.
+  package func signOut(in transaction: Transaction, of database: Database) throws {
+    if try database.has(OutboxSchema.subject) {
+      try transaction.connection.run("DELETE FROM outbox_rejected")
+    }
+    try outboxFile?.discard()
+  }
+
   /// Returns the rejected entries, the oldest first.
   package func rejected(in database: Database) throws -> [RejectedEntry] {
     guard try database.has(OutboxSchema.subject) else { return [] }

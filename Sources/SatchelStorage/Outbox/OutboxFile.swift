@@ -88,6 +88,16 @@ package struct OutboxFile: Sendable {
     return .removed
   }
 
+  /// Removes the file, whatever it contains.
+  package func discard() throws {
+    guard isPending else { return }
+    let file = try locked(O_RDONLY)
+    try withExtendedLifetime(file.descriptor) {
+      guard unlink(path) == 0 else { throw SatchelError(errno: errno, path) }
+    }
+    try DiskFile.syncDirectory(of: path, calls: calls)
+  }
+
   /// Renames the file to a quarantine name; nothing is deleted.
   ///
   /// - Returns: its new path; nil when there is no file

@@ -48,6 +48,15 @@ struct PhotoSyncCommand: ParsableCommand {
   )
   var allowUnsafeRemote = false
 
+  @Option(
+    help: ArgumentHelp(
+      "What happens to rows of another user or remote: upload (they become this user's), or discard (they are "
+        + "removed from the store).", valueName: "choice"))
+  var first: FirstSync?
+
+  @Flag(help: "Send everything again to a remote that was synced before and is empty.")
+  var recreate = false
+
   func validate() throws {
     if dryRun, creation.create { throw ValidationError("--dry-run and --create exclude each other") }
   }
@@ -57,6 +66,8 @@ struct PhotoSyncCommand: ParsableCommand {
     options.onConflict = onConflict?.policy
     options.isDryRun = dryRun
     options.allowUnsafeRemote = allowUnsafeRemote
+    options.first = first
+    options.recreate = recreate
     let report = try transfer.run(
       options, json: arguments.json, interrupted: TransferArguments.interruptedSync,
       text: { PhotoSyncText($0).text }

@@ -7,10 +7,10 @@ struct StoreDetachCommand: ParsableCommand {
     commandName: "detach",
     abstract: "Detach the store from its remote.",
     discussion: """
-      A store that was synced with one remote and user refuses to sync with another until it is detached. All \
-      data remain, locally and in the remote; open and waiting conflicts are deleted. The next sync, with any \
-      remote, binds the store again and compares everything. A photo catalogue has a binding of its own: see \
-      "photos detach".
+      All data remain, locally and in the remote; open and waiting conflicts are deleted. The next sync as the \
+      same user binds the store again and compares everything. The content still belongs to the user: "store \
+      sign-out" removes it, and "sync --first" gives it to another user or remote. A photo catalogue has a \
+      binding of its own: see "photos detach".
 
         satchel store detach planner.satchel
 

@@ -9,8 +9,9 @@ struct SyncCommand: ParsableCommand {
     discussion: """
       Downloads what changed on the remote and uploads what changed locally: the records of all synchronized \
       collections, the state that is marked as synchronized, and the photo catalogue that "photos sync" bound \
-      to the same remote and user. The first sync binds the store to the remote and the user; "store detach" \
-      ends that.
+      to the same remote and user. The first sync binds the store to the remote and the user, whom the content \
+      belongs to from then on: it is not sent to another user or remote without --first. "store sign-out" ends \
+      a user's session, "store delete-account" deletes what a user has in a remote.
 
         satchel sync planner.satchel --user ana --remote /mnt/shared/planner
         satchel sync planner.satchel --user ana --remote s3://planner --dry-run
@@ -51,6 +52,15 @@ struct SyncCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "What the first sync does with content of another user or remote: upload (it becomes this user's), or "
+        + "discard (it is removed from the store).", valueName: "choice"))
+  var first: FirstSync?
+
+  @Flag(help: "Send everything again to a remote that was synced before and is empty.")
+  var recreate = false
+
+  @Option(
+    help: ArgumentHelp(
       "A file with the key of the remote's records and state: 32 bytes, or 64 hexadecimal digits.",
       valueName: "file"))
   var keyFile: String?
@@ -65,6 +75,8 @@ struct SyncCommand: ParsableCommand {
     options.acceptLoss = acceptLoss
     options.verify = verify
     options.purge = purge
+    options.first = first
+    options.recreate = recreate
     options.key = try keyFile.map { try KeyFile.read($0) }
     let report = try transfer.run(
       options, json: arguments.json, interrupted: TransferArguments.interruptedSync,
@@ -91,6 +103,8 @@ struct SyncCommand: ParsableCommand {
     }
   }
 }
+
+extension FirstSync: ExpressibleByArgument {}
 
 extension StoreSyncReport {
   /// Whether changes could not be sent, there are conflicts to resolve, remote versions wait, or a part of the

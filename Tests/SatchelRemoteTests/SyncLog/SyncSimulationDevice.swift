@@ -40,6 +40,8 @@ final class SyncSimulationDevice: @unchecked Sendable {
   let fiber: SimulationFiber
   var skew: Int64 = 0
   var pausesAtLedger = false
+  /// Whether the last sync found an empty remote: the host then decides to send everything again.
+  private var hasMetEmptyRemote = false
   var losesPower = false
   /// The key that it has; nil for none.
   var key: EncryptionKey?
@@ -185,6 +187,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     options.sweeps = sweeps
     options.purges = purges
     options.acceptsLoss = acceptsLoss
+    options.recreates = hasMetEmptyRemote
     options.key = key
     fiber.begin { [self, options] in
       sync.outcome = Result {
@@ -214,6 +217,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     if sync.isCrashed, losesPower, world.random.chance(50) {
       do { try losePower(world) } catch { world.fail(SyncViolation("\(error)")) }
     }
+    if !sync.isCrashed { hasMetEmptyRemote = Self.describe(sync).contains("the remote is empty") }
     if case .failure(let error) = sync.outcome, !sync.isCrashed { world.checkError(error) }
   }
 

@@ -221,6 +221,8 @@ class PhotoCatalogue(ClosingTwin):
         *,
         parallel: Optional[int] = None,
         allow_unsafe_remote: bool = False,
+        first: Optional[str] = None,
+        recreate: bool = False,
     ) -> SyncReport:
         """As :meth:`satchel.PhotoCatalogue.sync`; ``progress`` is called on the event loop."""
         return await self._calls.work(
@@ -232,6 +234,8 @@ class PhotoCatalogue(ClosingTwin):
                 dry_run,
                 parallel=parallel,
                 allow_unsafe_remote=allow_unsafe_remote,
+                first=first,
+                recreate=recreate,
             )
         )
 

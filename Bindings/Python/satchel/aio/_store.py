@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from satchel.records import CollectionInfo, Index, Relation
     from satchel.records._declarations import MigrationStep
     from satchel.remote import Remote, SyncProgress
-    from satchel.sync import StoreSyncReport, StoreSyncStatus
+    from satchel.sync import AccountDeletionReport, StoreSyncReport, StoreSyncStatus
     from satchel.values import Finding, StoreInfo
 
 __all__ = ["Store"]
@@ -50,6 +50,8 @@ class Store(StoreTwin):
         key: Optional[bytes] = None,
         verify: bool = False,
         purge: bool = False,
+        first: Optional[str] = None,
+        recreate: bool = False,
         parallel: Optional[int] = None,
         progress: Optional[Callable[[SyncProgress], object]] = None,
     ) -> StoreSyncReport:
@@ -63,6 +65,8 @@ class Store(StoreTwin):
                 key=key,
                 verify=verify,
                 purge=purge,
+                first=first,
+                recreate=recreate,
                 parallel=parallel,
                 progress=self._calls.on_loop(progress),
             )
@@ -86,6 +90,36 @@ class Store(StoreTwin):
     async def detach(self) -> None:
         """As :meth:`satchel.Store.detach`."""
         await self._calls.work(lambda: self._blocking.detach())
+
+    async def sign_out(
+        self,
+        remote: Optional[Remote] = None,
+        *,
+        key: Optional[bytes] = None,
+        unsent: str = "refuse",
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+    ) -> Optional[StoreSyncReport]:
+        """As :meth:`satchel.Store.sign_out`; ``progress`` is called on the event loop."""
+        return await self._calls.work(
+            lambda: self._blocking.sign_out(
+                remote,
+                key=key,
+                unsent=unsent,
+                progress=self._calls.on_loop(progress),
+            )
+        )
+
+    async def delete_account(
+        self,
+        remote: Remote,
+        user: str,
+        *,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+    ) -> AccountDeletionReport:
+        """As :meth:`satchel.Store.delete_account`; ``progress`` is called on the event loop."""
+        return await self._calls.work(
+            lambda: self._blocking.delete_account(remote, user, progress=self._calls.on_loop(progress))
+        )
 
     @property
     def path(self) -> str:

@@ -57,6 +57,7 @@ from satchel.photos._values import (
     conflict_from,
 )
 from satchel.remote import Remote, SyncProgress, work_with
+from satchel.sync import first_sync
 from satchel.values import record_from
 
 __all__ = [
@@ -198,6 +199,8 @@ class PhotoCatalogue(PhotoRows):
         *,
         parallel: Optional[int] = None,
         allow_unsafe_remote: bool = False,
+        first: Optional[str] = None,
+        recreate: bool = False,
     ) -> SyncReport:
         """Synchronizes the catalogue with its remote copy.
 
@@ -215,11 +218,17 @@ class PhotoCatalogue(PhotoRows):
         :param parallel: shards that are transferred concurrently, 1 to 16; None for 4
         :param allow_unsafe_remote: accepts a remote without conditional writes, where two devices that
             synchronize at the same time may overwrite each other
+        :param first: what happens to rows that belong to another user or remote, also after :meth:`detach`.
+            None refuses them; "upload": they become the user's, and a closed account is opened again;
+            "discard": they are removed locally before the first synchronization
+        :param recreate: sends everything again to a remote that was synchronized before and has no object of
+            the user
         :returns: in ``failed`` the shards that failed; they stay pending, and the others are synchronized
         :raises InvalidArgument: for an invalid user, and for a remote without conditional writes
-        :raises ForeignFile: when the remote copy is not the catalogue synchronized last: :meth:`detach`
+        :raises ForeignFile: when the rows belong to another user or remote, which the message names; when the
+            remote copy is not the catalogue synchronized last: :meth:`detach`; when the account was closed
         :raises Unauthorized: when the remote rejects the credentials
-        :raises Unavailable: when the remote cannot be reached
+        :raises Unavailable: when the remote cannot be reached; when it was synchronized before and is empty
         :raises Busy: when ``progress`` or a function of the remote starts it again
         :raises Cancelled: when ``progress`` returned False
 
@@ -230,6 +239,8 @@ class PhotoCatalogue(PhotoRows):
             dry_run=bool(dry_run),
             allow_unsafe_remote=bool(allow_unsafe_remote),
             parallel=_encoding.parallel(parallel),
+            first=first_sync(first),
+            recreate=bool(recreate),
         )
         work = self._turn(progress)
         report, failures = work_with(remote, user, work, library.satchel_photos_sync, self._pointer, options)

@@ -141,7 +141,10 @@ class Remote(RemoteObjects, Closing):
 class Directory(Remote):
     """A directory as object store: for tests, for one machine, for a disk that several machines mount.
 
-    :param path: created when its parent exists. On a network disk flock() must work
+    The first write creates it. A random id in it tells devices that were synchronized with it from another
+    directory at the same path.
+
+    :param path: its parent must exist. On a network disk flock() must work
     :raises NotFound: when its parent does not exist
     :raises ReadOnly, IOFailure, InvalidArgument: see their classes
     """

@@ -1,0 +1,56 @@
+import SatchelCore
+import SatchelStorage
+
+/// Signing out: the records are the user's, the declarations of their collections are the app's.
+extension RecordStore {
+  /// The number of records of synchronized collections, none of which was sent while the store is not bound.
+  package func countForSync(_ connection: Connection) throws -> Int64 {
+    try RecordSyncClient(self).collections(connection).reduce(0) { sum, name in
+      guard let id = try CollectionRow.id(of: name, connection) else { return sum }
+      return sum + (try CollectionRow.read(id, connection)?.count(connection) ?? 0)
+    }
+  }
+
+  /// Removes all records, with their indexes and conflicts, as a part of signing out; none of it is a deletion that is
+  /// synchronized. Declarations and mirrors stay, and the numbers of rows are not used again.
+  package func signOut(in transaction: Transaction) throws {
+    guard try database.has(RecordSchema.subject) else { return }
+    let connection = transaction.connection
+    var collections: [(id: Int64, name: String)] = []
+    try connection.each("SELECT id, name FROM record_collection ORDER BY id") {
+      collections.append((try $0.integer(0, in: RecordRow.collections), $0.text(1)))
+    }
+    for (id, _) in collections {
+      guard let row = try CollectionRow.read(id, connection) else { continue }
+      try connection.run(
+        """
+        UPDATE record_collection SET count = 0, next = ?1, indexed_through = ?1 - 1, sealed_by = NULL WHERE id = ?2
+        """, .integer(max(row.next, 1)), .integer(id))
+    }
+    for sql: StaticString in [
+      "DELETE FROM record", "DELETE FROM record_key", "DELETE FROM record_value",
+      "DELETE FROM record_reference",
+      "DELETE FROM record_kept", "DELETE FROM record_conflict",
+    ] {
+      try connection.run(sql)
+    }
+    let names = collections.map(\.name)
+    if !names.isEmpty { transaction.note(subject: .records, keys: names) }
+  }
+
+  /// Forgets what the handles know of records that signing out has removed, and writes the files of their mirrors.
+  ///
+  /// - Throws: the first error of a mirror, after all were tried
+  package func didSignOut() throws {
+    forgetAll()
+    var failure: (any Error)?
+    for mirror in allMirrors {
+      do {
+        try updateMirror(mirror)
+      } catch {
+        failure = failure ?? (error as? EditedMirror)?.error ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+}
