@@ -33,6 +33,7 @@ SCALARS: Dict[str, Any] = {
     "satchel_report_format": ctypes.c_int,
     "satchel_graph_format": ctypes.c_int,
     "satchel_conflict_policy": ctypes.c_int,
+    "satchel_first_sync": ctypes.c_int,
     "satchel_remote_result": ctypes.c_int,
     "satchel_mirror_mode": ctypes.c_int,
     "satchel_mirror_format": ctypes.c_int,

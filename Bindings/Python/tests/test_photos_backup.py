@@ -292,7 +292,7 @@ def test_what_is_refused(album: Album, remote_copy: Remote, path: Path, tmp_path
     with pytest.raises(satchel.InvalidArgument, match="parallel"):
         album.photos.backup.run(remote_copy, "ada", parallel=17)
     album.photos.sync(remote_copy, "ada")
-    with pytest.raises(satchel.ForeignFile, match="ben"):
+    with pytest.raises(satchel.ForeignFile, match="ada"):
         album.photos.backup.run(remote_copy, "ben")
     held: List[BaseException] = []
 

@@ -320,7 +320,7 @@ def test_detach_and_bind_again(pair: List[Device], remote_copy: Remote, tmp_path
     phone.store.detach()
     assert phone.status("a") == "local"
     with Directory(tmp_path / "other") as other:
-        assert phone.sync(other, user="eve").records.uploaded == 2
+        assert phone.sync(other, user="eve", first="upload").records.uploaded == 2
     phone.store.detach()
     phone.put("a", n=2)
     phone.records.delete("b")
@@ -328,7 +328,7 @@ def test_detach_and_bind_again(pair: List[Device], remote_copy: Remote, tmp_path
     tablet.put("c", n=3)
     tablet.sync(remote_copy)
     # Bound again, it compares everything. Records deleted meanwhile return: no device remembers them.
-    report = phone.sync(remote_copy)
+    report = phone.sync(remote_copy, first="upload")
     assert moved(report) == {"uploaded": 1, "downloaded": 2, "conflicts": 1, "lost": 1}
     assert phone.conflicts() == [("a", "lost")], "without a base both have changed it"
     agreed(pair, remote_copy)
