@@ -99,7 +99,7 @@ def test_detaching_an_empty_catalogue_unbinds_it(
     photos.detach()
     photos.upsert([row(1)])
     assert phone.sync(object_store).photos is None
-    assert photos.sync(object_store, "eve").uploaded
+    assert photos.sync(object_store, "eve", first="upload").uploaded
 
 
 def _apart(pair: List[Device], object_store: Remote, tmp_path: Path, **declared: str) -> Albums:
