@@ -35,13 +35,32 @@ extension Store {
       try syncLog.checkBinding(remote: identity(of: remote), user: user)
       try session.report { $0.begin(.upload) }
       try session.checkConditions(under: ObjectPrefix("records/\(user)/"))
-      try SyncLogClosing(session).close(knownTo: syncLog)
-      try PhotoCatalogue.close(session)
       var report = AccountDeletionReport()
-      report.objects = try UserObjects(session).delete(
-        except: ["records/\(user)/head", "catalogs/\(user)/manifest.json"])
+      report.objects = try deleteAccount(in: session)
       report.requests = session.traffic.requests
       return report
+    }
+  }
+
+  /// Closes the account, and deletes its objects until none is left.
+  ///
+  /// - Returns: the number of deleted objects
+  private func deleteAccount(in session: SyncSession) throws -> Int {
+    let (closing, objects) = (try SyncLogClosing(session), UserObjects(session))
+    let kept: Set = ["records/\(session.user)/head", "catalogs/\(session.user)/manifest.json"]
+    let start = Clock.monotonic.now()
+    var (count, failures) = (0, 0)
+    while true {
+      let head = try closing.read()
+      let listed = try objects.list(except: kept)
+      if head.isClosed, listed.isEmpty { return count }
+      try PhotoCatalogue.close(session)
+      if try closing.close(head, knownTo: syncLog) {
+        count += try objects.delete(listed)
+      } else {
+        failures += 1
+        try closing.pause(afterFailures: failures, since: start)
+      }
     }
   }
 }

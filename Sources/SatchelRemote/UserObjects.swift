@@ -52,23 +52,25 @@ package struct UserObjects: Sendable {
         + "it really lost everything, recreate sends everything again")
   }
 
-  /// Deletes all objects except those with the keys; an interrupted call can be repeated.
-  ///
-  /// - Returns: the number of objects
-  package func delete(except kept: Set<String>) throws -> Int {
-    var count = 0
-    for prefix in try prefixes {
-      let entries = try requests.attempt { () throws(ObjectStoreError) in
+  /// Lists all objects except those with the keys.
+  package func list(except kept: Set<String>) throws -> [ObjectKey] {
+    try prefixes.flatMap { prefix in
+      try requests.attempt { () throws(ObjectStoreError) in
         try store.list(prefix, cancellation: cancellation)
+      }.map(\.key)
+    }.filter { !kept.contains($0.text) }
+  }
+
+  /// Deletes objects; those that are missing already are not counted.
+  ///
+  /// - Returns: the number of deleted objects
+  package func delete(_ keys: [ObjectKey]) throws -> Int {
+    try keys.reduce(0) { count, key in
+      try cancellation.check()
+      let isThere: Void? = try requests.ifPresent { () throws(ObjectStoreError) in
+        try store.delete(key, ifMatch: nil, cancellation: cancellation)
       }
-      for entry in entries where !kept.contains(entry.key.text) {
-        try cancellation.check()
-        let isThere: Void? = try requests.ifPresent { () throws(ObjectStoreError) in
-          try store.delete(entry.key, ifMatch: nil, cancellation: cancellation)
-        }
-        if isThere != nil { count += 1 }
-      }
+      return isThere == nil ? count : count + 1
     }
-    return count
   }
 }

@@ -29,39 +29,51 @@ extension SyncLogRun {
 }
 
 /// Closes the sync log of a user whose account is deleted.
+///
+/// The objects to delete are listed between reading the head and replacing it: a listing after it could name the packs
+/// of a log that another device has begun over the closed one.
 package struct SyncLogClosing {
-  private let session: SyncSession
+  /// A head that is to be replaced.
+  package struct Known {
+    fileprivate var position: SyncHead.Position
+    /// Nil where there is none.
+    fileprivate var etag: ETag?
+    package fileprivate(set) var isClosed = false
+  }
 
-  package init(_ session: SyncSession) { self.session = session }
+  private let remote: SyncLogRemote
 
-  /// Replaces the head by a closed one, whatever it is and whatever it is encrypted with.
-  ///
-  /// - Parameter tables: of a store that may know a later position than the remote
-  /// - Throws: `SatchelError` `.newer` for a log of a newer format, `.busy`; `ObjectStoreError`
-  package func close(knownTo tables: SyncLogTables) throws {
-    let remote = try SyncLogRemote(
+  package init(_ session: SyncSession) throws {
+    remote = try SyncLogRemote(
       session.store, user: session.user, keys: nil, retry: session.retry, cancellation: session.cancellation)
-    let known = try SyncTracking.isBound(tables.database) ? tables.state().position : nil
-    let start = Clock.monotonic.now()
-    var failures = 0
-    while true {
-      let (position, base) = try Self.head(of: remote)
-      guard let position else { return }
-      var head = SyncHead(beginning: SyncLogRun.position(after: position, known))
-      head.isClosed = true
-      if try remote.replaceHead(head.serialized(), base: base) != nil { return }
-      failures += 1
-      try remote.pause(afterFailures: failures, since: start, SyncLogRun.raced)
+  }
+
+  /// Reads the head, whatever it is and whatever it is encrypted with.
+  ///
+  /// - Throws: `SatchelError` `.newer` for a log of a newer format; `ObjectStoreError`
+  package func read() throws -> Known {
+    switch try remote.look(unless: nil, isExpected: true) {
+    case .head(let head, let etag): return Known(position: head.position, etag: etag, isClosed: head.isClosed)
+    case .damaged(let etag, _, _), .invalid(let etag, _):
+      return Known(position: SyncLogRun.unknownPosition, etag: etag)
+    case .absent, .unchanged: return Known(position: SyncHead.Position(epoch: 0, log: "", number: 0))
     }
   }
 
-  /// - Returns: the position and the ETag to replace; nil for a log that is closed already
-  private static func head(of remote: SyncLogRemote) throws -> (SyncHead.Position?, ETag?) {
-    switch try remote.look(unless: nil, isExpected: true) {
-    case .head(let head, _) where head.isClosed: return (nil, nil)
-    case .head(let head, let etag): return (head.position, etag)
-    case .damaged(let etag, _, _), .invalid(let etag, _): return (SyncLogRun.unknownPosition, etag)
-    case .absent, .unchanged: return (SyncHead.Position(epoch: 0, log: "", number: 0), nil)
-    }
+  /// Replaces a head by a closed one, if it is still there.
+  ///
+  /// - Parameter tables: of a store that may know a later position than the remote
+  /// - Returns: whether it was
+  package func close(_ known: Known, knownTo tables: SyncLogTables) throws -> Bool {
+    let position = try SyncTracking.isBound(tables.database) ? tables.state().position : nil
+    var head = SyncHead(beginning: SyncLogRun.position(after: known.position, position))
+    head.isClosed = true
+    return try remote.replaceHead(head.serialized(), base: known.etag) != nil
+  }
+
+  /// Waits before another attempt.
+  package func pause(afterFailures failures: Int, since start: Int64) throws {
+    guard failures < SyncLogOptions().rounds else { throw SyncLogRun.raced }
+    try remote.pause(afterFailures: failures, since: start, SyncLogRun.raced)
   }
 }
