@@ -148,8 +148,8 @@ $(STAGED): $(SOURCES) | $(STATIC)
 ##@ Test
 
 # The longest first, because `make test` runs several side by side.
-TESTS := test-swift test-python test-crash test-c test-tool test-install test-examples test-kill test-power test-docs \
-  test-model
+TESTS := test-swift test-python test-crash test-c test-tool test-install test-examples test-journeys test-kill test-power \
+  test-docs test-model
 JOBS ?= 2
 
 .PHONY: build-tests
@@ -173,6 +173,11 @@ test-python: $(call needs,setup-tests setup-servers lib) ## The Python suite
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/.build-test/hypothesis \
 	  $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests)
+
+.PHONY: test-journeys
+test-journeys: $(call needs,setup-tests setup-servers lib) ## What people do across the parts, in Python, with real processes, files and stores
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	  $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Tests/journeys)
 
 .PHONY: test-crash
 test-crash: $(call needs,setup-tests setup-servers lib) ## Devices that synchronize with a real object store and are killed all the time

@@ -149,8 +149,17 @@ extension Catalogue {
   private func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws
     -> Result
   {
-    try database.query { connection in
-      try body(SectionReader(catalogue: self, connection: connection, location: location))
+    try locating(.section(nil)) {
+      try database.query { connection in
+        try body(SectionReader(catalogue: self, connection: connection, location: location))
+      }
     }
+  }
+}
+
+extension SatchelError.Details {
+  /// - Parameter name: the section; nil for none, or more than one
+  static func section(_ name: String?) -> SatchelError.Details {
+    SatchelError.Details(subject: Change.Subject.catalogue.rawValue, collection: name)
   }
 }

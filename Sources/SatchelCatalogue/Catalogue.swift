@@ -44,14 +44,18 @@ public final class Catalogue: Sendable {
   public func persist(
     _ section: UnsafeRawBufferPointer, at location: Location, reuse: Reuse = .unlessChanged
   ) throws -> Receipt {
-    try naming("section") {
-      let tape = try JSONTape(section)
-      let payload = try SectionPayload(tape, at: tape.root, pointer: "")
-      return try database.write { transaction in
-        let persister = try SectionPersister(self, location, reuse, transaction)
-        let receipt = try persister.persist(payload, tape, pointer: "")
-        try mergeIndexes(persister, in: transaction)
-        return receipt
+    var name: String?
+    return try locating(.section(name)) {
+      try naming("section") {
+        let tape = try JSONTape(section)
+        let payload = try SectionPayload(tape, at: tape.root, pointer: "")
+        name = payload.name
+        return try database.write { transaction in
+          let persister = try SectionPersister(self, location, reuse, transaction)
+          let receipt = try persister.persist(payload, tape, pointer: "")
+          try mergeIndexes(persister, in: transaction)
+          return receipt
+        }
       }
     }
   }
@@ -78,26 +82,31 @@ public final class Catalogue: Sendable {
   public func deliver(
     _ delivery: UnsafeRawBufferPointer, complete: Bool = false, reuse: Reuse = .unlessChanged
   ) throws -> [Receipt] {
-    try naming("delivery") {
-      let tape = try JSONTape(delivery)
-      guard let place = tape.member("location", of: tape.root),
-        let list = tape.member("sections", of: tape.root)
-      else { throw JSONError("a delivery must be an object with location and sections", pointer: "") }
-      guard tape[list].kind == .array else {
-        throw JSONError("sections must be an array", pointer: "/sections")
-      }
-      let location = try Self.location(tape, at: place)
-      let payloads = try tape.children(of: list).enumerated().map { position, index in
-        try SectionPayload(tape, at: index, pointer: "/sections/\(position)")
-      }
-      return try database.write { transaction in
-        let persister = try SectionPersister(self, location, reuse, transaction)
-        let receipts = try payloads.enumerated().map { position, payload in
-          try persister.persist(payload, tape, pointer: "/sections/\(position)")
+    var name: String?
+    return try locating(.section(name)) {
+      try naming("delivery") {
+        let tape = try JSONTape(delivery)
+        guard let place = tape.member("location", of: tape.root),
+          let list = tape.member("sections", of: tape.root)
+        else { throw JSONError("a delivery must be an object with location and sections", pointer: "") }
+        guard tape[list].kind == .array else {
+          throw JSONError("sections must be an array", pointer: "/sections")
         }
-        if complete { try persister.markComplete() }
-        try mergeIndexes(persister, in: transaction)
-        return receipts
+        let location = try Self.location(tape, at: place)
+        let payloads = try tape.children(of: list).enumerated().map { position, index in
+          try SectionPayload(tape, at: index, pointer: "/sections/\(position)")
+        }
+        return try database.write { transaction in
+          let persister = try SectionPersister(self, location, reuse, transaction)
+          let receipts = try payloads.enumerated().map { position, payload in
+            name = payload.name
+            return try persister.persist(payload, tape, pointer: "/sections/\(position)")
+          }
+          name = nil
+          if complete { try persister.markComplete() }
+          try mergeIndexes(persister, in: transaction)
+          return receipts
+        }
       }
     }
   }

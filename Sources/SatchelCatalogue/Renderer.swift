@@ -327,23 +327,26 @@ extension Renderer {
 
   private func checkSize(at record: EntityRecord, adding bytes: Int = 0) throws {
     guard count <= Self.maxEntities else {
-      throw tooLarge("\(Self.maxEntities) entities, each counted as often as it occurs", at: record)
+      throw tooLarge(
+        "\(Self.maxEntities) entities, each counted as often as it occurs", limit: Self.maxEntities,
+        at: record)
     }
     guard output.count + bytes <= Self.maxBytes else {
-      throw tooLarge("\(Self.maxBytes >> 20) MB", at: record)
+      throw tooLarge("\(Self.maxBytes >> 20) MB", limit: Self.maxBytes, at: record)
     }
   }
 
-  private func tooLarge(_ limit: String, at record: EntityRecord) -> SatchelError {
+  private func tooLarge(_ text: String, limit: Int, at record: EntityRecord) -> SatchelError {
     SatchelError(
-      .invalid, "with its nested entities it has more than \(limit), at entity \(record.entityID)")
+      .invalid, "with its nested entities it has more than \(text), at entity \(record.entityID)"
+    ).at(id: record.entityID, limit: limit)
   }
 
   private func tooDeep(at record: EntityRecord) -> SatchelError {
     SatchelError(
       .invalid,
       "with its nested entities it has more than \(JSONScanner.maximumDepth) levels, at entity \(record.entityID)"
-    )
+    ).at(id: record.entityID, limit: JSONScanner.maximumDepth)
   }
 
   /// Checks the depth of the whole output, after the sum of its parts exceeded the limit.
@@ -367,7 +370,8 @@ extension Renderer {
         if depth > Self.maxDepth {
           throw SatchelError(
             .invalid,
-            "with its nested entities it has more than \(JSONScanner.maximumDepth) levels")
+            "with its nested entities it has more than \(JSONScanner.maximumDepth) levels"
+          ).at(limit: JSONScanner.maximumDepth)
         }
       case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
       default: break

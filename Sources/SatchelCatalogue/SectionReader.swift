@@ -60,12 +60,15 @@ struct SectionReader {
       coverage: found.context.coverage, now: try now(), allowsExpired: allowsExpired)
     renderer.keepsTags = keepsTags
     let name = "section \(found.record.name)"
-    try Renderer.naming(name) { try renderer.render(template) }
+    try locating(.section(found.record.name)) {
+      try Renderer.naming(name) { try renderer.render(template) }
+    }
     do {
       // The file may be damaged, or written by another program.
       try renderer.output.withUnsafeBytes { try JSONScanner.check($0) }
     } catch {
       throw SatchelError(.damaged, "\(name): its content is not valid JSON: \(error)", underlying: error)
+        .at(.section(found.record.name))
     }
     if !renderer.expired.ids.isEmpty { catalogue.database.noteExpiry() }
     return RenderedContent(

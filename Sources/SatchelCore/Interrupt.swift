@@ -162,6 +162,7 @@ package final class InterruptibleCall {
     }
     if timeout > 0, now - began >= timeout {
       return SatchelError(.timedOut, "\(path): the read took longer than the query timeout of \(timeout) ms")
+        .at(limit: Int(timeout))
     }
     guard let check = interrupt?.check, now >= nextCheck else { return nil }
     nextCheck = now + Self.checkInterval

@@ -74,7 +74,7 @@ struct StateEntry: Sendable {
       let id = operation.target.id
       guard id.kind != .value, known.contains(id) else { return try Self.json(operation) }
       guard let key = keyring.current else {
-        throw SatchelError.keyNotSet(id.location)
+        throw SatchelError.keyNotSet(id.location).at(id.details)
       }
       return try Self.sealed(operation, by: key)
     }

@@ -27,10 +27,12 @@ public struct StateList: Sendable {
   /// - Throws: `SatchelError` `.invalid` for a value that cannot be represented in JSON or is larger than 16
   ///   MB, `.readOnly`, `.closed`
   public func push(_ value: JSONValue) throws {
-    let bytes = try StateStore.bytes(of: value, at: location)
-    let identity = try naming(location) { try ValueIdentity(value) }
-    try state.checkKey(of: target.id)
-    try state.add(target, .push(bytes, identity: identity, bounds))
+    try locating(target.id.details) {
+      let bytes = try StateStore.bytes(of: value, at: location)
+      let identity = try naming(location) { try ValueIdentity(value) }
+      try state.checkKey(of: target.id)
+      try state.add(target, .push(bytes, identity: identity, bounds))
+    }
   }
 
   /// Inserts a value with a given time, for example one from a backup of another app, after the newer items.
@@ -43,11 +45,14 @@ public struct StateList: Sendable {
   public func insert(_ value: JSONValue, at time: Int64) throws {
     guard (0...NonDecreasingClock.latest).contains(time) else {
       throw SatchelError(.invalid, "\(location): \(time) is not a time in Unix milliseconds")
+        .at(target.id.details)
     }
-    let bytes = try StateStore.bytes(of: value, at: location)
-    let identity = try naming(location) { try ValueIdentity(value) }
-    try state.checkKey(of: target.id)
-    try state.add(target, .insert(bytes, identity: identity, bounds, time: time))
+    try locating(target.id.details) {
+      let bytes = try StateStore.bytes(of: value, at: location)
+      let identity = try naming(location) { try ValueIdentity(value) }
+      try state.checkKey(of: target.id)
+      try state.add(target, .insert(bytes, identity: identity, bounds, time: time))
+    }
   }
 
   /// Returns the items within the bounds, the newest first.
@@ -64,7 +69,9 @@ public struct StateList: Sendable {
       if items.count < min(content.items.count, bounds.limit ?? Int.max) { state.database.noteExpiry() }
       return items
     }
-    return try items.map { Item(value: try StateStore.value(of: $0.value, at: location), time: $0.time) }
+    return try locating(target.id.details) {
+      try items.map { Item(value: try StateStore.value(of: $0.value, at: location), time: $0.time) }
+    }
   }
 
   /// Removes the items that are equal to a value.

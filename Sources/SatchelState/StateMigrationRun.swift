@@ -33,6 +33,7 @@ struct StateMigrationRun {
         }
       } catch let error as JSONError {
         throw SatchelError(.invalid, "state: \(error)", underlying: error)
+          .at(subject: Change.Subject.state.rawValue)
       }
     }
     try write(after, over: before, moved: steps.flatMap { $0.migration.moved(isUp: version > stored) })
@@ -49,6 +50,7 @@ struct StateMigrationRun {
       let name = try StateName(key, as: "key")
       if try tables.value(.value(name))?.isSealed == true {
         throw SatchelError(.invalid, "state/\(key): is sensitive, and a migration would replace it")
+          .at(StateID(.value, name).details)
       }
       let bytes = try StateStore.bytes(of: value, at: "state/\(key)")
       try apply(.value(name), .set(bytes, isSealed: false))

@@ -143,8 +143,11 @@ struct StateName: Hashable, Comparable, Sendable {
   init(_ text: String, as role: String) throws {
     guard (1...255).contains(text.utf8.count) else {
       throw SatchelError(.invalid, "\(role): has \(text.utf8.count) bytes; it must have 1 to 255")
+        .at(subject: Change.Subject.state.rawValue, limit: 255)
     }
-    guard !text.utf8.contains(0) else { throw SatchelError(.invalid, "\(role): contains a NUL") }
+    guard !text.utf8.contains(0) else {
+      throw SatchelError(.invalid, "\(role): contains a NUL").at(subject: Change.Subject.state.rawValue)
+    }
     self.text = text
   }
 

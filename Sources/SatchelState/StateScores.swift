@@ -17,6 +17,7 @@ public struct StateScores: Sendable {
   public func add(_ key: String, _ delta: Double) throws -> Double {
     guard delta.isFinite else {
       throw SatchelError(.invalid, "state/scores/\(name.text): “\(key)” cannot be changed by \(delta)")
+        .at(StateID(.scores, name).details)
     }
     let target = try target(key)
     try state.checkKey(of: target.id)

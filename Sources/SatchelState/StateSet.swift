@@ -18,10 +18,12 @@ public struct StateSet: Sendable {
   ///   MB, `.readOnly`, `.closed`
   @discardableResult
   public func add(_ value: JSONValue) throws -> Bool {
-    let bytes = try StateStore.bytes(of: value, at: "state/set/\(name.text)")
-    let target = try target(value)
-    try state.checkKey(of: target.id)
-    return try state.add(target, .set(bytes, isSealed: false)) { try state.stored(target) == nil }
+    try locating(StateID(.set, name).details) {
+      let bytes = try StateStore.bytes(of: value, at: "state/set/\(name.text)")
+      let target = try target(value)
+      try state.checkKey(of: target.id)
+      return try state.add(target, .set(bytes, isSealed: false)) { try state.stored(target) == nil }
+    }
   }
 
   /// Removes a value.

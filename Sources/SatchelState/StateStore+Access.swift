@@ -91,6 +91,7 @@ extension StateStore {
     let bytes = try naming(location) { try value.serialized() }
     guard bytes.count <= maximumBytes else {
       throw SatchelError(.invalid, "\(location): has \(bytes.count) bytes; the maximum is \(maximumBytes)")
+        .at(limit: maximumBytes)
     }
     return bytes
   }

@@ -73,10 +73,13 @@ public final class StateStore: Sendable {
     _ key: String, _ value: JSONValue, sensitive: Bool = false, synced: Bool? = nil
   ) throws {
     let name = try StateName(key, as: "key")
-    let mark = try StateMark.requested(synced, of: StateID(.value, name))
-    let bytes = try Self.bytes(of: value, at: "state/\(key)")
-    guard sensitive else { return try add(.value(name), .set(bytes, isSealed: false), marking: mark) }
-    try seal(bytes, as: name, marking: mark)
+    let id = StateID(.value, name)
+    let mark = try StateMark.requested(synced, of: id)
+    try locating(id.details) {
+      let bytes = try Self.bytes(of: value, at: "state/\(key)")
+      guard sensitive else { return try add(.value(name), .set(bytes, isSealed: false), marking: mark) }
+      try seal(bytes, as: name, marking: mark)
+    }
   }
 
   /// Sets whether a value is synchronized; see `set(_:_:sensitive:synced:)`.
@@ -97,11 +100,13 @@ public final class StateStore: Sendable {
     let name = try StateName(key, as: "key")
     // Read the store before the keyring: a new key is in the keyring before the first value is sealed with
     // it.
-    guard let stored = try stored(.value(name)) else { return defaults.withLock { $0[key] } }
-    let location = "state/\(key)"
-    let bytes =
-      stored.isSealed ? try SealedValue.open(stored.bytes, by: keyring.keys, at: location) : stored.bytes
-    return try Self.value(of: bytes, at: location)
+    return try locating(StateID(.value, name).details) {
+      guard let stored = try stored(.value(name)) else { return defaults.withLock { $0[key] } }
+      let location = "state/\(key)"
+      let bytes =
+        stored.isSealed ? try SealedValue.open(stored.bytes, by: keyring.keys, at: location) : stored.bytes
+      return try Self.value(of: bytes, at: location)
+    }
   }
 
   /// Sets a value that is encoded as JSON; see `set(_:_:sensitive:synced:)`.

@@ -42,7 +42,7 @@ struct StateTables {
       try put(target, sum, sealing, time: operation.time)
     case .mark(let mark): try set(mark, of: target.id)
     case .locked:
-      throw SatchelError.keyNotSet(target.location)
+      throw SatchelError.keyNotSet(target.location).at(target.id.details)
     }
   }
 

@@ -159,6 +159,120 @@ def test_an_error_of_records_says_where(store: satchel.Store, name: str) -> None
     assert details(pickle.loads(pickle.dumps(error))) == details(error)
 
 
+def no_section(store: satchel.Store, path: Path) -> None:
+    store.catalogue.persist({"country_code": "PT"}, {"content": {}})
+
+
+def number_in_a_section(store: satchel.Store, path: Path) -> None:
+    store.catalogue.persist({"country_code": "PT"}, b'{"section": "food", "content":\n [1, 1e999]}')
+
+
+def edit_of_a_section(store: satchel.Store, path: Path) -> None:
+    edit = {"section": "food", "action": "edit", "config": {"operation": "explode"}, "content": {}}
+    store.catalogue.persist({"country_code": "PT"}, edit)
+
+
+def no_story(store: satchel.Store, path: Path) -> None:
+    with store.stories(path.parent) as library:
+        library.story("none")
+
+
+def no_segment(store: satchel.Store, path: Path) -> None:
+    (path.parent / "tale.json").write_text(
+        '{"id": "tale", "segments": [{"id": "a", "text": "", "choices": []}]}'
+    )
+    with store.stories(path.parent) as library:
+        library.progress("tale").move_to("b")
+
+
+def broken_story(store: satchel.Store, path: Path) -> None:
+    (path.parent / "tale.json").write_text('{"id": "tale",\n "segments": [}')
+    with store.stories(path.parent) as library:
+        library.story("tale")
+
+
+def wrong_photo(store: satchel.Store, path: Path) -> None:
+    store.photos(path.parent).upsert(
+        [{"md5": "0" * 32, "filename": 7, "size": 1, "photodate": 1, "modified": 1}]
+    )
+
+
+def no_photo(store: satchel.Store, path: Path) -> None:
+    store.photos("/pictures").star("0" * 32)
+
+
+def large_state(store: satchel.Store, path: Path) -> None:
+    store.state.set("draft", "x" * (16 << 20))
+
+
+def long_key(store: satchel.Store, path: Path) -> None:
+    store.state.set("k" * 300, 1)
+
+
+def no_key(store: satchel.Store, path: Path) -> None:
+    store.state.set("pin", 1234, sensitive=True)
+
+
+def long_list_to_synchronize(store: satchel.Store, path: Path) -> None:
+    store.state.list("l" * 252, synced=True)
+
+
+def mirror_that_is_not_json(store: satchel.Store, path: Path) -> None:
+    (path.parent / "people.json").write_text('{"ann":\n {"age": }}')
+    people(store).mirror(path.parent / "people.json")
+
+
+def sealed_record(store: satchel.Store, path: Path) -> None:
+    store.state.set_key(bytes(32))
+    store.records("letters", sensitive=["text"]).put("one", {"text": "between us"})
+    store.close()
+    with satchel.open(path) as again:
+        again.records("letters", sensitive=["text"]).get("one")
+
+
+OTHERS: Dict[str, Any] = {
+    "a section without a name": (no_section, {"subject": "catalogue", "pointer": ""}),
+    "a number in a section": (
+        number_in_a_section,
+        {"subject": "catalogue", "pointer": "/content/1", "line": 2, "column": 6},
+    ),
+    "an edit of a section": (
+        edit_of_a_section,
+        {"subject": "catalogue", "collection": "food", "pointer": "/config/operation"},
+    ),
+    "a story that is missing": (no_story, {"subject": "stories", "id": "none"}),
+    "a segment that is missing": (no_segment, {"subject": "stories", "id": "tale", "other_id": "b"}),
+    "a story that is not JSON": (broken_story, {"subject": "stories", "id": "tale", "line": 2, "column": 15}),
+    "a photo's column": (wrong_photo, {"subject": "photos", "id": "0" * 32, "pointer": "/0/filename"}),
+    "a photo that is missing": (no_photo, {"subject": "photos", "collection": "/pictures", "id": "0" * 32}),
+    "a value of state that is too large": (
+        large_state,
+        {"subject": "state", "collection": "value", "id": "draft", "limit": 16 << 20},
+    ),
+    "a key of state that is too long": (long_key, {"subject": "state", "limit": 255}),
+    "a sensitive value without a key": (no_key, {"subject": "state", "collection": "value", "id": "pin"}),
+    "a list that cannot be synchronized": (
+        long_list_to_synchronize,
+        {"subject": "state", "collection": "list", "id": "l" * 252, "limit": 250},
+    ),
+    "a mirror that is not JSON": (
+        mirror_that_is_not_json,
+        {"subject": "records", "collection": "people", "pointer": "/ann/age", "line": 2, "column": 10},
+    ),
+    "a sealed record without a key": (
+        sealed_record,
+        {"subject": "records", "collection": "letters", "id": "one"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_an_error_of_another_subject_says_where(store: satchel.Store, path: Path, name: str) -> None:
+    provoke, expected = OTHERS[name]
+    error = error_of(lambda: provoke(store, path))
+    assert details(error) == expected, str(error)
+
+
 def test_an_error_without_a_place_has_no_details(path: Path) -> None:
     error = error_of(lambda: satchel.open(path.parent / "none" / "none" / "a.satchel"))
     assert details(error) == {}

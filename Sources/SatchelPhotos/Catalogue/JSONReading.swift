@@ -13,6 +13,7 @@ struct JSONReading {
     self.name = name
     guard let object = json.objectValue else {
       throw SatchelError(.invalid, "\(name): must be an object, is \(json.kind)")
+        .at(subject: Change.Subject.photos.rawValue, pointer: Self.pointer(name))
     }
     self.object = object
     for (key, _) in object where !keys.contains(key) { throw fault(key, "is not a known key") }
@@ -33,7 +34,14 @@ struct JSONReading {
   }
 
   func fault(_ key: String, _ reason: String) -> SatchelError {
-    SatchelError(.invalid, "\(name): \"\(key.prefix(64))\" \(reason)")
+    SatchelError(.invalid, "\(name): \"\(key.prefix(64))\" \(reason)").at(
+      subject: Change.Subject.photos.rawValue, id: object["md5"]?.stringValue,
+      pointer: Self.pointer(name) + "/" + JSONPointer.escaped(key))
+  }
+
+  /// The pointer in the name of a part of an argument, such as "rows: /3".
+  private static func pointer(_ name: String) -> String {
+    name.firstIndex(of: "/").map { String(name[$0...]) } ?? ""
   }
 
   private func read<Value>(_ key: String, _ what: String, _ convert: (JSONValue) -> Value?) throws -> Value? {

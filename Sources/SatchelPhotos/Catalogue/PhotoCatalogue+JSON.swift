@@ -44,7 +44,7 @@ extension PhotoCatalogue {
       do {
         try local.metadata.validate()
       } catch let error as SatchelError {
-        throw SatchelError(error.code, "\(columns.name): \(error.message)")
+        throw SatchelError(error.code, "\(columns.name): \(error.message)", underlying: error)
       }
       if columns.has("starred") { try local.star(columns.boolean("starred") ?? false, in: table) }
     }
@@ -82,6 +82,7 @@ extension MD5 {
     return try values.enumerated().map { index, value in
       guard let md5 = value.stringValue.flatMap({ MD5($0) }) else {
         throw SatchelError(.invalid, "md5s: /\(index) is not 32 hexadecimal digits")
+          .at(subject: Change.Subject.photos.rawValue, pointer: "/\(index)")
       }
       return md5
     }

@@ -34,7 +34,7 @@ extension PhotoCatalogue {
   func changeLocal(_ md5: MD5, _ change: (inout LocalRow, LocalTable, Int64) throws -> Void) throws {
     try write { transaction, id in
       guard try PhotoLookup(connection: transaction.connection, catalogue: id).photo(md5) != nil else {
-        throw SatchelError(.notFound, "\(directory): has no photo \(md5)")
+        throw SatchelError(.notFound, "\(directory): has no photo \(md5)").at(id: "\(md5)")
       }
       let table = LocalTable(connection: transaction.connection, catalogue: id)
       var local = try table.row(md5) ?? LocalRow()

@@ -67,6 +67,10 @@ public final class PhotoCatalogue: Sendable {
     if database.isClosed { throw SatchelError(.closed, "\(database.path): the store is closed") }
   }
 
+  private var details: SatchelError.Details {
+    SatchelError.Details(subject: Change.Subject.photos.rawValue, collection: directory)
+  }
+
   // MARK: Transactions
 
   /// Reads the catalogue in one transaction; `body` is not called while the catalogue has no row.
@@ -76,9 +80,11 @@ public final class PhotoCatalogue: Sendable {
     throws -> Result
   {
     try checkOpen()
-    return try database.read { connection in
-      guard let id = try CatalogueTable(connection: connection).id(directory) else { return nothing() }
-      return try body(connection, id)
+    return try locating(details) {
+      try database.read { connection in
+        guard let id = try CatalogueTable(connection: connection).id(directory) else { return nothing() }
+        return try body(connection, id)
+      }
     }
   }
 
@@ -95,9 +101,11 @@ public final class PhotoCatalogue: Sendable {
   /// - Parameter isSynced: whether the commit waits for the disk; else `Database.sync()` does
   func write<Result>(isSynced: Bool = true, _ body: (Transaction, Int64) throws -> Result) throws -> Result {
     try checkOpen()
-    return try database.write(isSynced: isSynced) { transaction in
-      let table = CatalogueTable(connection: transaction.connection)
-      return try body(transaction, table.findOrInsert(directory, now: transaction.now))
+    return try locating(details) {
+      try database.write(isSynced: isSynced) { transaction in
+        let table = CatalogueTable(connection: transaction.connection)
+        return try body(transaction, table.findOrInsert(directory, now: transaction.now))
+      }
     }
   }
 

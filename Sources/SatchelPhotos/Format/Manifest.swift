@@ -161,5 +161,6 @@ extension Manifest {
 
   private static func fault(_ path: String, _ reason: String) -> SatchelError {
     SatchelError(.invalid, "manifest.json\(path.isEmpty ? "" : ", \(path)"): \(reason)")
+      .at(subject: Change.Subject.photos.rawValue)
   }
 }

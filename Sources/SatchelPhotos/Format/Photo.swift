@@ -47,6 +47,7 @@ public struct Photo: Sendable {
 
   private func fault(_ column: String, _ value: Int64) -> SatchelError {
     SatchelError(.invalid, "photo \(md5): \(column) is \(value), must not be negative")
+      .at(subject: Change.Subject.photos.rawValue, id: "\(md5)", pointer: "/\(column)")
   }
 }
 

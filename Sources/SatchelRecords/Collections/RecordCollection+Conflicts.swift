@@ -84,10 +84,12 @@ extension RecordCollection {
         }
         guard let found else { throw SatchelError(.notFound, "\(name): there is no conflict \(conflict)") }
         try work.connection.run("DELETE FROM record_conflict WHERE id = ?", .integer(conflict))
-        if found.kind == .lost {
-          try restore(found, resolution, work, collection)
-        } else {
-          try decide(found, resolution, work, collection)
+        try locating(.record(name, found.key.utf8)) {
+          if found.kind == .lost {
+            try restore(found, resolution, work, collection)
+          } else {
+            try decide(found, resolution, work, collection)
+          }
         }
       }
     }

@@ -36,19 +36,21 @@ extension RecordCollection {
     _ key: UnsafeRawBufferPointer, _ body: (borrowing Candidate) throws -> Result
   ) throws -> Result? {
     try RecordID.check(key, in: name)
-    return try read { connection, row in
-      let base = RecordRow.base(of: id)
-      let fetch = RecordFetch(connection, row, store)
-      var result: Result?
-      _ = try keys.first(
-        of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
-      ) { record in
-        // One statement looks the record up and reads it; a row of another collection does not match.
-        guard RecordRow.collection(of: record) == id else { return false }
-        result = try fetch.one(record, of: key, body)
-        return result != nil
+    return try locating(.record(name, key)) {
+      try read { connection, row in
+        let base = RecordRow.base(of: id)
+        let fetch = RecordFetch(connection, row, store)
+        var result: Result?
+        _ = try keys.first(
+          of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
+        ) { record in
+          // One statement looks the record up and reads it; a row of another collection does not match.
+          guard RecordRow.collection(of: record) == id else { return false }
+          result = try fetch.one(record, of: key, body)
+          return result != nil
+        }
+        return result
       }
-      return result
     }
   }
 

@@ -11,6 +11,10 @@ extension RecordStore {
   ///   `.constraint` for records that violate the declaration; `.newer`; `.notFound` and `.readOnly` in a
   ///   store opened read-only
   package func open(_ declaration: CollectionDeclaration) throws -> RecordCollection {
+    try locating(.collection(declaration.name)) { try openLocated(declaration) }
+  }
+
+  private func openLocated(_ declaration: CollectionDeclaration) throws -> RecordCollection {
     let prepared = try PreparedDeclaration(declaration)
     try prepared.checkPaths(prepared.schema)
     let name = declaration.name

@@ -39,7 +39,8 @@ enum MirrorDecision {
           .invalid,
           "\(mirror.path): \(error); the file was not changed: prefer=\"store\" moves it "
             + "aside and writes a new one",
-          underlying: error), nil)
+          underlying: error
+        ).at(.collection(collection)), nil)
       return
     }
     let records = try records()

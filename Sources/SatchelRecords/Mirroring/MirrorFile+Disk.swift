@@ -62,7 +62,8 @@ extension MirrorFile {
     let size = Int(clamping: status.st_size)
     guard size <= maximumSize else {
       throw SatchelError(
-        .invalid, "\(path): has \(size) bytes; a mirror has at most \(maximumSize)")
+        .invalid, "\(path): has \(size) bytes; a mirror has at most \(maximumSize)"
+      ).at(limit: maximumSize)
     }
     let bytes = try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       while count < size {

@@ -119,7 +119,8 @@ struct MirrorRewrite {
         throw SatchelError(
           .invalid,
           "\(mirror.path): the collection \(row.name) is too large: a mirror has at most "
-            + "\(MirrorFile.maximumSize) bytes")
+            + "\(MirrorFile.maximumSize) bytes"
+        ).at(.collection(row.name)).at(limit: MirrorFile.maximumSize)
       }
       return text
     }

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelStorage
 
 /// The name of an entry of the sync log: a collection and an id in it. Compared by bytes.
 package struct SyncKey: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -27,6 +28,19 @@ package struct SyncKey: Sendable, Hashable, Comparable, CustomStringConvertible 
 
   /// The entry's id in the digest: unique, because the name of a collection has no slash.
   package var description: String { "\(collection)/\(id)" }
+
+  /// Where it is, for errors.
+  package var details: SatchelError.Details {
+    guard collection == Self.state else {
+      return SatchelError.Details(
+        subject: Change.Subject.records.rawValue, collection: collection, id: id)
+    }
+    // Its id is "kind/name".
+    let parts = id.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1)
+    return SatchelError.Details(
+      subject: Change.Subject.state.rawValue, collection: parts.first.map { String($0) ?? "" },
+      id: parts.last.map { String($0) ?? "" })
+  }
 
   package static func isCollection(_ name: String) -> Bool {
     if name == state { return true }

@@ -38,6 +38,7 @@ struct SyncMembers {
 
   func failure(_ name: String, _ reason: String) -> SatchelError {
     SatchelError(.damaged, "\(source): \(name.isEmpty ? "" : "/\(name) ")\(reason)")
+      .at(pointer: name.isEmpty ? "" : "/\(name)")
   }
 
   func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[range]) }

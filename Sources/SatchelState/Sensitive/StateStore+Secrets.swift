@@ -171,7 +171,7 @@ extension StateStore {
   func checkKey(of id: StateID) throws {
     guard sensitive.contains(id) else { return }
     guard keyring.current != nil else {
-      throw SatchelError.keyNotSet(id.location)
+      throw SatchelError.keyNotSet(id.location).at(id.details)
     }
     do {
       try read([]) { reader, _ in _ = try reader?.tables.sealing(of: id) }

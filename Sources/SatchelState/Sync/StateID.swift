@@ -30,6 +30,12 @@ struct StateID: Hashable, Sendable {
   /// The location for messages.
   var location: String { kind == .value ? "state/\(name.text)" : "state/\(text)" }
 
+  /// Where it is, for errors.
+  var details: SatchelError.Details {
+    SatchelError.Details(
+      subject: Change.Subject.state.rawValue, collection: kind.rawValue, id: name.text)
+  }
+
   /// The key in the sync log; nil for a name that cannot be synchronized.
   var syncKey: SyncKey? { try? SyncKey(SyncKey.state, text) }
 }
@@ -54,7 +60,8 @@ struct StateMark: Equatable, Sendable {
       let limit = 254 - id.kind.rawValue.utf8.count
       throw SatchelError(
         .invalid,
-        "\(id.location): cannot be synchronized: has more than \(limit) bytes, or a control character")
+        "\(id.location): cannot be synchronized: has more than \(limit) bytes, or a control character"
+      ).at(id.details).at(limit: limit)
     }
     return StateMark(isSynced: isSynced, bounds: bounds)
   }

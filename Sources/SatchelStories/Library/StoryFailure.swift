@@ -53,5 +53,7 @@ struct StoryFailure: Error, Equatable, Sendable {
   }
 
   /// Returns the failure as an error with the file's name.
-  func error(in file: String) -> SatchelError { SatchelError(status, "\(file): \(message)") }
+  func error(in file: String) -> SatchelError {
+    SatchelError(status, "\(file): \(message)").at(line: line, column: column)
+  }
 }

@@ -13,11 +13,13 @@ extension StoryLibrary {
   public func story(_ id: String, checked: Bool = false) throws -> Story {
     try checkOpen()
     try Self.checkName(id)
-    let entry = try entry(id)
-    if checked, case .unsound(let words) = checkResult(entry, id) {
-      throw SatchelError(.invalid, "story “\(id)” (\(entry.file)) is not sound: \(words)")
+    return try locating(Self.details(id)) {
+      let entry = try entry(id)
+      if checked, case .unsound(let words) = checkResult(entry, id) {
+        throw SatchelError(.invalid, "story “\(id)” (\(entry.file)) is not sound: \(words)")
+      }
+      return entry.story
     }
-    return entry.story
   }
 
   /// Returns a segment of a story, by their ids.
@@ -25,7 +27,7 @@ extension StoryLibrary {
   /// - Throws: `.notFound`, also when the story has no such segment; else as `story`
   public func segment(_ id: String, of story: String) throws -> StorySegment {
     guard let segment = try self.story(story).segment(id) else {
-      throw SatchelError(.notFound, "story “\(story)” has no segment “\(id.prefix(200))”")
+      throw Self.noSegment(id, of: story)
     }
     return segment
   }
@@ -35,9 +37,18 @@ extension StoryLibrary {
   /// - Throws: `.notFound`, also when the story has no segments; else as `story`
   public func start(of story: String) throws -> StorySegment {
     guard let start = try self.story(story).start else {
-      throw SatchelError(.notFound, "story “\(story)” has no segments")
+      throw SatchelError(.notFound, "story “\(story)” has no segments").at(Self.details(story))
     }
     return start
+  }
+
+  static func details(_ story: String) -> SatchelError.Details {
+    SatchelError.Details(subject: Change.Subject.stories.rawValue, id: story)
+  }
+
+  static func noSegment(_ id: String, of story: String) -> SatchelError {
+    SatchelError(.notFound, "story “\(story)” has no segment “\(id.prefix(200))”")
+      .at(details(story)).at(otherID: id)
   }
 
   // MARK: Memory

@@ -34,7 +34,7 @@ extension StoryLibrary {
     try refreshOnce()
     let snapshot = try index.snapshot()
     guard let position = snapshot.position(of: id) else {
-      throw SatchelError(.notFound, "\(directory): no story “\(id)”")
+      throw SatchelError(.notFound, "\(directory): no story “\(id)”").at(Self.details(id))
     }
     var story = snapshot.stories[position]
     story.isPurchased = try purchases.states()[StoryName(id)] ?? story.isPurchased

@@ -77,7 +77,7 @@ extension StoryLibrary {
   public func move(_ id: String, to segment: String) throws -> StoryProgress {
     let story = try story(id)
     guard let index = story.analysis.segment(segment) else {
-      throw SatchelError(.notFound, "story “\(id)” has no segment “\(segment.prefix(200))”")
+      throw Self.noSegment(segment, of: id)
     }
     let isEnding = story.analysis.table.isEnding(index)
     return try database.write { transaction in

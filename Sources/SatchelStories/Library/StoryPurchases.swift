@@ -56,6 +56,7 @@ extension StoryLibrary {
   static func checkName(_ id: String) throws {
     guard StoryID.isName(id) else {
       throw SatchelError(.invalid, "story: “\(id.prefix(60))” is not a valid story id")
+        .at(subject: Change.Subject.stories.rawValue)
     }
   }
 }
