@@ -52,7 +52,7 @@ let package = Package(
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
     .target(
       name: "SatchelRecords",
-      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
+      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CScan"]),
     .target(
       name: "SatchelState",
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),

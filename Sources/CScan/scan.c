@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // memmem
+#endif
 #include "CScan.h"
 
 #include <string.h>
@@ -169,4 +172,8 @@ size_t satchel_opening_brackets(const uint8_t *bytes, size_t count) {
         index += WIDTH - skipped;
     }
     return found;
+}
+
+bool satchel_contains(const void *bytes, size_t count, const void *part, size_t part_count) {
+    return part_count == 0 || (part_count <= count && memmem(bytes, count, part, part_count) != NULL);
 }

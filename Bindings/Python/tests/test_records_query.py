@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, Dict, Iterator, List, Optional
+import time
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,9 @@ import satchel
 from satchel import Records
 
 Documents = Dict[str, Dict[str, Any]]
+
+#: The number of records of which many are asked for.
+MANY = 8000
 
 SAMPLE: Documents = {
     "a": {"n": 1, "s": "x"},
@@ -288,3 +292,65 @@ def test_what_is_found_is_what_a_plain_program_finds(
                 assert [(each.id, each.document) for each in found] == expected, name
                 assert records.count(where) == len(listed(model, where)), name
         assert store.check() == []
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """The least time of several calls."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records[Dict[str, Any]]]:
+    with satchel.open(tmp_path_factory.mktemp("numbered") / "a.satchel", durability="relaxed") as store:
+        numbered = store.records("numbered", indexes=["code"])
+        numbered.put_many(
+            (f"k{each:05}", {"code": f"c{each:05}", "n": each, "list": [each]}) for each in range(MANY)
+        )
+        yield numbered
+
+
+#: Ways to ask for some values, and the number of records that are found.
+MANY_VALUES: Dict[str, Callable[[Records[Any], int], int]] = {
+    "get_many": lambda records, count: len(records.get_many([f"k{each:05}" for each in range(count)])),
+    "missing ids": lambda records, count: (
+        count + len(records.get_many([f"x{each}" for each in range(count)]))
+    ),
+    "ids and a second condition": lambda records, count: records.count(
+        {"@id": {"in": [f"k{each:05}" for each in range(count)]}, "n": {"gte": 0}}
+    ),
+    "an index": lambda records, count: records.count({"code": {"in": [f"c{n:05}" for n in range(count)]}}),
+    "an index and a second condition": lambda records, count: records.count(
+        {"code": {"in": [f"c{each:05}" for each in range(count)]}, "n": {"gte": 0}}
+    ),
+    "no index": lambda records, count: records.count({"n": {"in": list(range(count))}}),
+    "arrays": lambda records, count: (
+        records.count({"list": {"in": [[each] for each in range(64)]}}) // 64 * count
+    ),
+}
+
+
+@pytest.mark.parametrize("way", MANY_VALUES)
+def test_many_values_cost_one_look_up_each(numbered: Records[Dict[str, Any]], way: str) -> None:
+    ask = MANY_VALUES[way]
+    assert (ask(numbered, MANY // 8), ask(numbered, MANY)) == (MANY // 8, MANY)
+    few, many = seconds(lambda: ask(numbered, MANY // 8)), seconds(lambda: ask(numbered, MANY))
+    # Eight times the values; the square of their number is 64.
+    assert many / few < 32
+
+
+def test_a_text_is_searched_in_linear_time_within_the_time_limit(store: satchel.Store) -> None:
+    notes = store.records("notes")
+    notes.put("a", {"t": "a" * 400_000, "list": ["a" * 100] * 10_000})
+
+    def ask(length: int) -> None:
+        assert notes.count({"t": {"contains": "a" * length + "b"}}) == 0
+
+    assert seconds(lambda: ask(10_000)) / seconds(lambda: ask(100)) < 20
+    nothing = {"any": [{path: {"contains": f"b{each}"}} for each in range(2000) for path in ("t", "list")]}
+    with notes.timeout(0.05), pytest.raises(satchel.TimedOut):
+        notes.count(nothing)

@@ -18,6 +18,10 @@ size_t satchel_plain_bytes(const uint8_t *bytes, size_t count);
  *  Returns the number of bytes before that one; `count` without such a byte. */
 size_t satchel_plain_words(const uint8_t *bytes, size_t count, bool escapes, bool *is_in_word, size_t *words);
 
+/** Returns whether bytes contain a sequence of bytes, in linear time: memmem(3), which Swift's import of the C library
+ *  leaves out. */
+bool satchel_contains(const void *bytes, size_t count, const void *part, size_t part_count);
+
 /** Returns the number of opening brackets, of arrays and of objects. */
 size_t satchel_opening_brackets(const uint8_t *bytes, size_t count);
 

@@ -1,3 +1,4 @@
+import CScan
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
@@ -45,6 +46,21 @@ indirect enum CompiledFilter: Sendable {
     }
   }
 
+  /// Whether every record matches.
+  var isEmpty: Bool {
+    if case .all(let parts) = self { return parts.allSatisfy(\.isEmpty) }
+    return false
+  }
+
+  /// Returns the filter without those of the required tests that an access path has proved.
+  func without(_ isProved: (CompiledTest) -> Bool) -> CompiledFilter {
+    switch self {
+    case .test(let test): isProved(test) ? .all([]) : self
+    case .all(let parts): .all(parts.map { $0.without(isProved) })
+    case .any, .not: self
+    }
+  }
+
   /// The tests that must all hold, and whether they are the whole filter.
   var required: (tests: [CompiledTest], isAll: Bool) {
     switch self {
@@ -69,7 +85,7 @@ struct CompiledTest: Sendable {
     case notEquals(Operand)
     case less(Operand, orEqual: Bool)
     case greater(Operand, orEqual: Bool)
-    case oneOf([Operand])
+    case oneOf(OperandSet)
     case prefix([UInt8])
     case contains(Operand)
     case exists(Bool)
@@ -94,7 +110,7 @@ struct CompiledTest: Sendable {
     case .lessOrEqual(let value): self.test = .less(try ranged(value), orEqual: true)
     case .greater(let value): self.test = .greater(try ranged(value), orEqual: false)
     case .greaterOrEqual(let value): self.test = .greater(try ranged(value), orEqual: true)
-    case .oneOf(let values): self.test = .oneOf(values.map { Operand($0) })
+    case .oneOf(let values): self.test = .oneOf(OperandSet(values))
     case .prefix(let text): self.test = .prefix(Array(text.utf8))
     case .contains(let value): self.test = .contains(Operand(value))
     case .exists(let wanted): self.test = .exists(wanted)
@@ -113,47 +129,53 @@ struct CompiledTest: Sendable {
     case .greater(let operand, let orEqual):
       guard let order = operand.order(of: field) else { return false }
       return order > 0 || orEqual && order == 0
-    case .oneOf(let operands): return operands.contains { $0.equals(field, in: document) }
+    case .oneOf(let operands): return operands.contains(field, in: document)
     case .prefix(let prefix): return field.withText { $0.starts(with: prefix) } ?? false
-    case .contains(let operand): return contains(operand, field, document)
+    case .contains(let operand): return try contains(operand, field, document)
     case .exists(let wanted):
       if case .missing = field { return !wanted }
       return wanted
     }
   }
 
-  private func contains(_ operand: Operand, _ field: FieldValue, _ document: DocumentReader) -> Bool {
+  /// The number of elements of an array, and of bytes of a text, after which the call may be stopped: some
+  /// 100 µs.
+  private static let checkInterval = (elements: 1 << 12, bytes: 1 << 16)
+
+  private func contains(
+    _ operand: Operand, _ field: FieldValue, _ document: DocumentReader
+  ) throws -> Bool {
     if case .array(let location) = field {
-      var found = false
-      document.elements(of: location) { element in
+      var (found, position) = (false, 0)
+      try document.elements(of: location) { element in
         found = found || operand.equals(document.field(element), in: document)
+        position += 1
+        if position % Self.checkInterval.elements == 0 { try InterruptibleCall.check() }
       }
       return found
     }
     guard case .string(let part) = operand.content else { return false }
-    return field.withText { $0.contains(part) } ?? false
+    return try field.withText { text in
+      if text.count >= Self.checkInterval.bytes { try InterruptibleCall.check() }
+      return text.contains(part)
+    } ?? false
   }
 }
 
 extension FieldValue {
   /// Calls `body` with the bytes of a string; returns nil for another value.
-  func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+  func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
     switch self {
-    case .string(let text): return body(text)
-    case .ownedString(let text): return text.withUnsafeBytes(body)
+    case .string(let text): return try body(text)
+    case .ownedString(let text): return try text.withUnsafeBytes(body)
     default: return nil
     }
   }
 }
 
 extension UnsafeRawBufferPointer {
-  /// Returns whether the bytes contain a sequence of bytes.
+  /// Returns whether the bytes contain a sequence of bytes, in linear time.
   fileprivate func contains(_ part: [UInt8]) -> Bool {
-    guard let first = part.first else { return true }
-    guard part.count <= count else { return false }
-    for start in 0...count - part.count where self[start] == first {
-      if self[start...].starts(with: part) { return true }
-    }
-    return false
+    part.withUnsafeBytes { satchel_contains(baseAddress, count, $0.baseAddress, $0.count) }
   }
 }

@@ -30,8 +30,6 @@ struct KeyRange: Equatable {
 struct KeyRanges {
   /// In ascending order, without overlaps.
   var ranges: [KeyRange]
-  /// Whether the records with these keys are exactly those that satisfy the test.
-  var isExact: Bool
   /// How selective the test is: 0 for equality, 1 for one of several, 2 for a range, 3 for existence.
   var rank: Int
 
@@ -40,37 +38,35 @@ struct KeyRanges {
     switch test {
     case .equals(let operand):
       let key = operand.key
-      self.init([KeyRange(key.bytes)], key.isExact, 0)
-    case .oneOf(let operands):
-      let keys = operands.map(\.key)
-      let sorted = Set(keys.map(\.bytes)).sorted { $0.lexicographicallyPrecedes($1) }
-      self.init(sorted.map { KeyRange($0) }, keys.allSatisfy(\.isExact), keys.count == 1 ? 0 : 1)
+      self.init([KeyRange(key.bytes)], 0)
+    case .oneOf(let set):
+      let sorted = Set(set.operands.map(\.key.bytes)).sorted { $0.lexicographicallyPrecedes($1) }
+      self.init(sorted.map { KeyRange($0) }, set.operands.count == 1 ? 0 : 1)
     case .less(let operand, let orEqual):
-      let (key, isExact) = operand.key
+      let key = operand.key.bytes
       let tag = key.first ?? 0
-      let upper = orEqual || !isExact ? ValueKey.successor(key) : key
-      self.init([KeyRange(lower: [tag], upper: upper)], isExact, 2)
+      let upper = orEqual || !test.isDecidedByKeys ? ValueKey.successor(key) : key
+      self.init([KeyRange(lower: [tag], upper: upper)], 2)
     case .greater(let operand, let orEqual):
-      let (key, isExact) = operand.key
+      let key = operand.key.bytes
       let tag = key.first ?? 0
-      let lower = orEqual || !isExact ? key : ValueKey.successor(key)
-      self.init([KeyRange(lower: lower, upper: [tag + 1])], isExact, 2)
+      let lower = orEqual || !test.isDecidedByKeys ? key : ValueKey.successor(key)
+      self.init([KeyRange(lower: lower, upper: [tag + 1])], 2)
     case .prefix(let text):
       let key = [ValueKey.string] + text.prefix(ValueKey.maxStringLength)
       guard let upper = ValueKey.successor(ofPrefix: key) else { return nil }
-      self.init([KeyRange(lower: key, upper: upper)], text.count <= ValueKey.maxStringLength, 2)
-    case .exists(true): self.init([KeyRange(lower: [ValueKey.null], upper: [0xFF])], true, 3)
-    case .exists(false): self.init([KeyRange([ValueKey.missing])], true, 3)
+      self.init([KeyRange(lower: key, upper: upper)], 2)
+    case .exists(true): self.init([KeyRange(lower: [ValueKey.null], upper: [0xFF])], 3)
+    case .exists(false): self.init([KeyRange([ValueKey.missing])], 3)
     case .notEquals, .contains: return nil
     }
   }
 
   /// The keys of all records.
-  static let everything = KeyRanges([.everything], true, 3)
+  static let everything = KeyRanges([.everything], 3)
 
-  private init(_ ranges: [KeyRange], _ isExact: Bool, _ rank: Int) {
+  private init(_ ranges: [KeyRange], _ rank: Int) {
     self.ranges = ranges
-    self.isExact = isExact
     self.rank = rank
   }
 
@@ -88,7 +84,19 @@ struct KeyRanges {
       }
     }
     ranges = common
-    isExact = isExact && other.isExact
     rank = min(rank, other.rank)
+  }
+}
+
+extension CompiledTest.Test {
+  /// Whether the index keys that can satisfy the test are those of exactly the records that do.
+  var isDecidedByKeys: Bool {
+    switch self {
+    case .equals(let operand), .less(let operand, _), .greater(let operand, _): operand.key.isExact
+    case .oneOf(let set): set.hasExactKeys
+    case .prefix(let text): text.count <= ValueKey.maxStringLength
+    case .exists: true
+    case .notEquals, .contains: false
+    }
   }
 }

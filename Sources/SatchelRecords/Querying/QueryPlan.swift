@@ -7,33 +7,41 @@ struct QueryPlan {
   struct Access {
     var index: CollectionShape.Index
     var keys: KeyRanges
-    /// Whether every record with such a key satisfies the whole filter.
-    var decides: Bool
+    /// The part of the filter that such keys do not prove.
+    var rest: CompiledFilter
+  }
+
+  /// Some ids.
+  struct IDs {
+    var ids: Set<[UInt8]>
+    /// The part of the filter that the ids do not prove.
+    var rest: CompiledFilter
   }
 
   /// The references of a relation to some records.
   struct References {
     var relation: CollectionShape.Relation
     /// The ids of the referenced records.
-    var targets: [[UInt8]]
-    /// Whether every record with such a reference satisfies the whole filter.
-    var decides: Bool
+    var targets: Set<[UInt8]>
+    /// The part of the filter that such references do not prove.
+    var rest: CompiledFilter
 
     /// - Returns: nil for a test that references do not decide
-    init?(_ test: CompiledTest, _ relation: CollectionShape.Relation, decides: Bool) {
+    init?(_ test: CompiledTest, _ relation: CollectionShape.Relation, rest: CompiledFilter) {
       guard relation.path.isPath(test.path) else { return nil }
       let operands: [Operand]
       switch test.test {
       case .contains(let operand) where relation.isMany: operands = [operand]
       case .equals(let operand) where !relation.isMany: operands = [operand]
-      case .oneOf(let list) where !relation.isMany: operands = list
+      case .oneOf(let set) where !relation.isMany: operands = set.operands
       default: return nil
       }
-      targets = operands.compactMap { if case .string(let id) = $0.content { id } else { nil } }
+      let ids = operands.compactMap { if case .string(let id) = $0.content { id } else { nil } }
       // A missing reference may be null; the elements of a list are ids.
-      guard relation.isMany || targets.count == operands.count else { return nil }
+      guard relation.isMany || ids.count == operands.count else { return nil }
       self.relation = relation
-      self.decides = decides
+      self.rest = rest
+      targets = Set(ids)
     }
   }
 
@@ -41,7 +49,7 @@ struct QueryPlan {
     /// All records, in insertion order.
     case scan
     /// By their ids.
-    case ids([[UInt8]])
+    case ids(IDs)
     /// By the keys of an index that narrow the filter.
     case index(Access)
     /// By the references that narrow the filter.
@@ -59,16 +67,21 @@ struct QueryPlan {
   ) throws {
     let (tests, isAll) = filter.required
     for test in tests {
-      guard case .id = test.path else { continue }
-      if let ids = Self.ids(test.test) {
-        path = .ids(ids)
-        return
+      guard let ids = Self.ids(test) else { continue }
+      var isFound = false
+      let rest = filter.without { test in
+        // The ids are those of the first such test.
+        if isFound || Self.ids(test) == nil { return false }
+        isFound = true
+        return true
       }
+      path = .ids(IDs(ids: ids, rest: rest))
+      return
     }
     var best: Access?
     var bestEstimate: Int?
     for index in shape.indexes {
-      guard let access = Self.access(index, tests, isAll) else { continue }
+      guard let access = Self.access(index, tests, filter) else { continue }
       guard let known = best else {
         best = access
         continue
@@ -84,7 +97,8 @@ struct QueryPlan {
     var references: (found: References, estimate: Int)?
     for relation in shape.relations {
       for test in tests {
-        guard let found = References(test, relation, decides: isAll && tests.count == 1) else { continue }
+        let rest = isAll && tests.count == 1 ? .all([]) : filter
+        guard let found = References(test, relation, rest: rest) else { continue }
         let estimate = try estimateReferences(found)
         if references.map({ estimate < $0.estimate }) ?? true { references = (found, estimate) }
       }
@@ -99,41 +113,40 @@ struct QueryPlan {
     if let first = order.first, best.map({ $0.keys.rank > 1 || $0.index.path.isPath(first.path) }) ?? limited,
       let index = shape.indexes.first(where: { $0.path.isPath(first.path) })
     {
-      let access = Self.access(index, tests, isAll)
+      let access = Self.access(index, tests, filter)
       if limited || access != nil {
-        path = .ordered(
-          access ?? Access(index: index, keys: .everything, decides: tests.isEmpty && isAll))
+        path = .ordered(access ?? Access(index: index, keys: .everything, rest: filter))
         return
       }
     }
     // A test for existence is not selective enough.
-    path = best.map { $0.keys.rank < 3 || $0.decides ? .index($0) : .scan } ?? .scan
+    path = best.map { $0.keys.rank < 3 || $0.rest.isEmpty ? .index($0) : .scan } ?? .scan
   }
 
-  private static func ids(_ test: CompiledTest.Test) -> [[UInt8]]? {
+  /// Returns the ids that a test allows; nil for a test that ids do not decide.
+  private static func ids(_ test: CompiledTest) -> Set<[UInt8]>? {
+    guard case .id = test.path else { return nil }
     let operands: [Operand]
-    switch test {
+    switch test.test {
     case .equals(let operand): operands = [operand]
-    case .oneOf(let list): operands = list
+    case .oneOf(let set): operands = set.operands
     default: return nil
     }
-    return operands.compactMap { if case .string(let id) = $0.content { id } else { nil } }
+    return Set(operands.compactMap { if case .string(let id) = $0.content { id } else { nil } })
   }
 
   /// Returns the keys of an index that satisfy a filter; nil when they cannot decide any test.
   private static func access(
-    _ index: CollectionShape.Index, _ tests: [CompiledTest], _ isAll: Bool
+    _ index: CollectionShape.Index, _ tests: [CompiledTest], _ filter: CompiledFilter
   ) -> Access? {
     var keys: KeyRanges?
-    var decides = isAll
-    for test in tests {
-      guard index.path.isPath(test.path), let ranges = KeyRanges(test.test) else {
-        decides = false
-        continue
-      }
+    for test in tests where index.path.isPath(test.path) {
+      guard let ranges = KeyRanges(test.test) else { continue }
       if keys == nil { keys = ranges } else { keys?.narrow(ranges) }
     }
-    return keys.map { Access(index: index, keys: $0, decides: decides && $0.isExact) }
+    guard let keys else { return nil }
+    let rest = filter.without { index.path.isPath($0.path) && $0.test.isDecidedByKeys }
+    return Access(index: index, keys: keys, rest: rest)
   }
 }
 

@@ -42,7 +42,7 @@ struct QueryRun {
   private func entries(_ references: QueryPlan.References, limit: Int? = nil) throws -> Int {
     var total = 0
     let table = ReferenceTable(connection: connection)
-    for target in Set(references.targets) where limit.map({ total < $0 }) ?? true {
+    for target in references.targets where limit.map({ total < $0 }) ?? true {
       total += try table.count(references.relation, target, limit: limit)
     }
     return total
@@ -73,8 +73,8 @@ struct QueryRun {
     if let schema = shape.schema { try filter.check(schema, of: shape.name) }
     let plan = try plan(filter)
     switch plan.path {
-    case .index(let access) where access.decides: return try entries(access)
-    case .references(let references) where references.decides: return try entries(references)
+    case .index(let access) where access.rest.isEmpty: return try entries(access)
+    case .references(let references) where references.rest.isEmpty: return try entries(references)
     default: break
     }
     var count = 0
@@ -97,7 +97,7 @@ struct QueryRun {
     if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit) }
     if query.order.isEmpty {
       // When the index decides the filter, records before the window need not be read.
-      if case .index(let access) = plan.path, access.decides {
+      if case .index(let access) = plan.path, access.rest.isEmpty {
         for record in window.slice(of: try rows(access)) { _ = try fetch.one(record, visit) }
         return
       }
@@ -119,24 +119,25 @@ struct QueryRun {
     _ path: QueryPlan.AccessPath, _ filter: CompiledFilter, _ visit: (borrowing Candidate) throws -> Bool
   ) throws {
     let records: [Int64]
-    var decides = false
+    let rest: CompiledFilter
     switch path {
     case .scan: return try fetch.all { try !filter.matches($0) || visit($0) }
-    case .ids(let ids): records = try rows(ids)
-    case .index(let access), .ordered(let access): (records, decides) = (try rows(access), access.decides)
-    case .references(let references):
-      (records, decides) = (try rows(references), references.decides)
+    case .ids(let access):
+      if try isLargePart(access.ids.count) { return try candidates(.scan, filter, visit) }
+      (records, rest) = (try rows(access.ids), access.rest)
+    case .index(let access), .ordered(let access): (records, rest) = (try rows(access), access.rest)
+    case .references(let references): (records, rest) = (try rows(references), references.rest)
     }
-    // A large part of the collection is read faster by a scan.
-    if !decides, records.count > 64, try records.count > row.count(connection) / 3 {
-      return try candidates(.scan, filter, visit)
-    }
+    if !rest.isEmpty, try isLargePart(records.count) { return try candidates(.scan, filter, visit) }
     for record in records {
-      let goesOn = try fetch.one(record) { candidate in
-        try !decides && !filter.matches(candidate) || visit(candidate)
-      }
+      let goesOn = try fetch.one(record) { try !rest.matches($0) || visit($0) }
       if goesOn == false { return }
     }
+  }
+
+  /// Whether a scan of the collection reads so many records faster than one look-up for each.
+  private func isLargePart(_ records: Int) throws -> Bool {
+    try records > 64 && records > row.count(connection) / 3
   }
 
   /// Returns the rows of an index's ranges, in insertion order.
@@ -158,15 +159,15 @@ struct QueryRun {
   private func rows(_ references: QueryPlan.References) throws -> [Int64] {
     var rows: [Int64] = []
     let table = ReferenceTable(connection: connection)
-    for target in Set(references.targets) { rows += try table.sources(of: target, by: references.relation) }
+    for target in references.targets { rows += try table.sources(of: target, by: references.relation) }
     rows.sort()
     return rows
   }
 
-  private func rows(_ ids: [[UInt8]]) throws -> [Int64] {
+  private func rows(_ ids: Set<[UInt8]>) throws -> [Int64] {
     let base = RecordRow.base(of: row.id)
     let view = try keys.view(of: connection, floor: base + row.indexedThrough, newest: base + row.next - 1)
-    return try Set(ids).compactMap { id in try id.withUnsafeBytes { try view.find($0) } }.sorted()
+    return try ids.compactMap { id in try id.withUnsafeBytes { try view.find($0) } }.sorted()
   }
 
   // MARK: In the order of an index
@@ -192,7 +193,7 @@ struct QueryRun {
       }
       guard !window.isOver else { return false }
       _ = try fetch.one(record) { candidate in
-        guard try access.decides || query.filter.matches(candidate) else { return }
+        guard try access.rest.matches(candidate) else { return }
         if !isAlone { return try equals.add(candidate) }
         if window.admitsNext() { try visit(candidate) }
       }
