@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Numbers by key that begin at 0, are added to and stay within bounds, for example preferences or habits.
+/// Numbers by key that begin at 0, or at the bound next to it, are added to and stay within bounds, for example preferences or habits.
 public struct StateScores: Sendable {
   let state: StateStore
   let name: StateName
@@ -57,17 +57,17 @@ public struct StateScores: Sendable {
   /// Removes all scores; see `StateStore.clear(_:_:)`.
   public func clear() throws { try state.clear(StateID(.scores, name)) }
 
-  private func score(_ target: StateTarget) throws -> Double {
+  private func score(_ target: StateTarget) throws -> Double? {
     let changes = state.saver.operations(of: target)
     return try state.read(changes) { reader, unsaved in
       var score = try reader.flatMap { try $0.tables.score(target) }
       for operation in unsaved { score = operation.action.score(after: score) }
-      return score ?? 0
+      return score
     }
   }
 
-  private func bounded(_ score: Double) -> Double {
-    ScoreRule.bounded(score, minimum: bounds.lowerBound, maximum: bounds.upperBound)
+  private func bounded(_ score: Double?) -> Double {
+    ScoreRule.bounded(score ?? 0, minimum: bounds.lowerBound, maximum: bounds.upperBound)
   }
 }
 
@@ -76,7 +76,7 @@ extension StateOperation.Action {
   func score(after score: Double?) -> Double? {
     switch self {
     case .add(let delta, let minimum, let maximum):
-      ScoreRule.sum(score ?? 0, delta, minimum: minimum, maximum: maximum)
+      ScoreRule.sum(score, delta, minimum: minimum, maximum: maximum)
     case .remove: nil
     default: score
     }
@@ -85,8 +85,13 @@ extension StateOperation.Action {
 
 /// The arithmetic of scores.
 enum ScoreRule {
-  static func sum(_ score: Double, _ delta: Double, minimum: Double, maximum: Double) -> Double {
-    bounded(score + delta, minimum: minimum, maximum: maximum)
+  /// Returns a score after an addition to it. It is added to what `value` returns within the same bounds, so
+  /// that no gain is lost below the minimum.
+  ///
+  /// - Parameter score: nil when nothing was added yet
+  static func sum(_ score: Double?, _ delta: Double, minimum: Double, maximum: Double) -> Double {
+    let before = bounded(score ?? 0, minimum: minimum, maximum: maximum)
+    return bounded(before + delta, minimum: minimum, maximum: maximum)
   }
 
   static func bounded(_ score: Double, minimum: Double, maximum: Double) -> Double {

@@ -38,7 +38,7 @@ struct StateTables {
     case .drop(let identity): try drop(identity, sealing(of: target.id))
     case .add(let delta, let minimum, let maximum):
       let sealing = try sealingForWriting(target.id)
-      let sum = ScoreRule.sum(try score(target, sealing) ?? 0, delta, minimum: minimum, maximum: maximum)
+      let sum = ScoreRule.sum(try score(target, sealing), delta, minimum: minimum, maximum: maximum)
       try put(target, sum, sealing, time: operation.time)
     case .mark(let mark): try set(mark, of: target.id)
     case .locked:

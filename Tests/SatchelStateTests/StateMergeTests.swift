@@ -117,6 +117,11 @@ struct StateMergeTests {
   func scores(row: Case) throws { try check(row) { try Short.scores($0) } }
 
   @Test(
+    "the additions of two devices to a new score count from its nearest bound",
+    arguments: [Case("", "a=3", "a=2", "a=4"), Case(nil, "a=3", "a=2", "a=4"), Case("a=5", "", "a=6", "a=2")])
+  func scoresAboveZero(row: Case) throws { try check(row) { try Short.scores($0, 1...10) } }
+
+  @Test(
     "scores whose base was lost are not added twice: the newer ones are kept",
     arguments: [
       Case(nil, "a=2 b=1", "a=7 c=1", "a=2 b=1 c=1"), Case(nil, "a=9", "a=7", "a=9"),

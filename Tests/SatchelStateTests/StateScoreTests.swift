@@ -24,6 +24,19 @@ struct StateScoreTests {
     #expect(try scores.add("x", 0) == bounds.1)
   }
 
+  @Test("what is added to a score counts from the nearest bound", arguments: bounds, [false, true])
+  func firstAddition(bounds: (ClosedRange<Double>, Double), isSaved: Bool) throws {
+    let store = try fixture.open()
+    let scores = try store.state.scores("levels", bounds: bounds.0)
+    let gain = bounds.1 == bounds.0.upperBound ? -0.5 : 0.5
+    #expect(try scores.add("x", gain) == bounds.1 + gain)
+    if isSaved { try store.state.flush() }
+    #expect(try scores.value("x") == bounds.1 + gain)
+    // A handle adds to what it reads.
+    let narrow = try store.state.scores("levels", bounds: 100...200)
+    #expect(try narrow.add("x", 1) == 101)
+  }
+
   @Test("a flush returns whether the changes are in the store", arguments: [false, true])
   func flush(isBlocked: Bool) throws {
     let store = try fixture.open()

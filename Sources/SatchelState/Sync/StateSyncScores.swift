@@ -60,13 +60,15 @@ struct StateSyncScores: StateSyncContent {
     base: Self?, _ local: Self, _ remote: Self, bounds: StateBounds?, newer: StateSyncNewer?
   ) -> Self {
     var result = StateSyncScores()
+    // The beginning of a score.
+    let start = bounded(0, bounds)
     for key in Set(local.scores.keys).union(remote.scores.keys) {
       let (one, two) = (local.scores[key], remote.scores[key])
       let score =
         if let base {
-          merged(base: base.scores[key], one, two)
+          merged(base: base.scores[key], one, two, start: start)
         } else {
-          merged(one, two, newer: newer)
+          merged(one, two, newer: newer, start: start)
         }
       if let score { result.scores[key] = Self.bounded(score, bounds) }
     }
@@ -74,21 +76,25 @@ struct StateSyncScores: StateSyncContent {
   }
 
   /// Returns the result of the changes of two devices to a score: the sum of both.
-  private static func merged(base: Double?, _ local: Double?, _ remote: Double?) -> Double? {
+  private static func merged(
+    base: Double?, _ local: Double?, _ remote: Double?, start: Double
+  ) -> Double? {
     if local == base { return remote }
     if remote == base { return local }
-    return sum(local ?? 0, remote ?? 0, since: base ?? 0)
+    return sum(local ?? start, remote ?? start, since: base ?? start)
   }
 
   /// Returns the result of two scores without a base. Equal ones count as the same one, because a store that
   /// was detached downloads its own scores again.
-  private static func merged(_ local: Double?, _ remote: Double?, newer: StateSyncNewer?) -> Double? {
+  private static func merged(
+    _ local: Double?, _ remote: Double?, newer: StateSyncNewer?, start: Double
+  ) -> Double? {
     guard let local, let remote, local != remote else { return local ?? remote }
     switch newer {
     case .local: return local
     case .remote: return remote
     case .neither: return max(local, remote)
-    case nil: return sum(local, remote, since: 0)
+    case nil: return sum(local, remote, since: start)
     }
   }
 

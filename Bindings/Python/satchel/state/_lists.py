@@ -197,7 +197,7 @@ class StateMembers(_Named):
 
 
 class Scores(_Named):
-    """Scores of the state: numbers by key, each beginning at 0 and staying within its bounds.
+    """Scores of the state: numbers by key that stay within bounds, each beginning at 0 or the nearest bound.
 
     Threads and errors are those of :class:`State`.
     """
@@ -222,7 +222,7 @@ class Scores(_Named):
         mark(store, "scores", self._lent, synced, bounds)
 
     def add(self, key: str, delta: float) -> float:
-        """Adds to a score.
+        """Adds to a score, as :meth:`value` returns it.
 
         :param key: 1 to 255 bytes of UTF-8
         :param delta: a finite number
