@@ -224,6 +224,24 @@ struct SchemaTests {
     schema["$defs"] = .object(definitions)
     #expect(try JSONSchema(.object(schema)).check(1).first?.reason.contains("too often") == true)
   }
+
+  @Test("schemas that multiply the work by oneOf and not are refused as soon as those by allOf")
+  func branches() throws {
+    func seconds(_ level: (JSONValue) -> JSONValue) throws -> Duration {
+      var definitions: JSONObject = ["l24": ["type": "object"]]
+      for number in 0..<24 {
+        definitions["l\(number)"] = level(["$ref": .string("#/$defs/l\(number + 1)")])
+      }
+      let schema = try JSONSchema(["$ref": "#/$defs/l0", "$defs": .object(definitions)])
+      return try ContinuousClock().measure {
+        #expect(schema.check(["a": 1]).first?.reason.contains("too often") == true)
+      }
+    }
+    let all = try seconds { ["allOf": [$0, $0]] }
+    // A thread for each crossing of the caller's stack took 40 times as long.
+    #expect(try seconds { ["oneOf": [$0, ["not": $0]]] } < all * 10)
+    #expect(try seconds { ["anyOf": [["not": $0], $0]] } < all * 10)
+  }
 }
 
 /// A result from another thread.

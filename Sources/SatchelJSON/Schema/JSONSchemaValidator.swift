@@ -24,33 +24,56 @@ struct JSONSchemaValidator {
   private var calls = 0
   var stepsLeft = baseSteps
   var isMeasured = false
+  /// Whether it runs on a large stack, which `JSONLargeStack.calls` nested schemas need.
+  private let hasLargeStack: Bool
+  /// The reason why it has to be run again, on a large stack. All of it: a thread for each part of a value that
+  /// is nested so deeply would cost more than its steps.
+  private var tooDeep: JSONSchemaViolation?
   /// The nesting of checks that need only a result; above 0, violations are not recorded.
   private var quiet = 0
   var explanation = JSONSchemaExplanation()
 
   static func run(_ program: JSONSchemaProgram, _ tape: JSONTape) -> [JSONSchemaViolation] {
-    program.nodes.withUnsafeBufferPointer { nodes in
+    do throws(JSONSchemaViolation) {
+      return try violations(program, tape, hasLargeStack: false)
+    } catch {
+      var found = [error]
+      _ = JSONLargeStack.run { found = (try? violations(program, tape, hasLargeStack: true)) ?? found }
+      return found
+    }
+  }
+
+  /// - Throws: when a large stack is needed, and no thread can be created for it
+  private static func violations(
+    _ program: JSONSchemaProgram, _ tape: JSONTape, hasLargeStack: Bool
+  ) throws(JSONSchemaViolation) -> [JSONSchemaViolation] {
+    let (violations, tooDeep) = program.nodes.withUnsafeBufferPointer { nodes in
       program.rules.withUnsafeBufferPointer { rules in
         tape.tokens.withUnsafeBufferPointer { tokens in
-          var validator = JSONSchemaValidator(program, tape, nodes, rules, tokens)
+          var validator = JSONSchemaValidator(
+            program, tape, nodes, rules, tokens, hasLargeStack: hasLargeStack)
           _ = validator.apply(0, tape.root, keyword: "false", evaluated: nil)
-          guard let undecided = validator.undecided else { return validator.violations }
-          return [undecided] + validator.violations.prefix(JSONSchema.maximumViolations - 1)
+          guard let undecided = validator.undecided else { return (validator.violations, validator.tooDeep) }
+          let others = validator.violations.prefix(JSONSchema.maximumViolations - 1)
+          return ([undecided] + others, validator.tooDeep)
         }
       }
     }
+    if let tooDeep { throw tooDeep }
+    return violations
   }
 
   private init(
     _ program: JSONSchemaProgram, _ tape: JSONTape, _ nodes: UnsafeBufferPointer<JSONSchemaNode>,
-    _ rules: UnsafeBufferPointer<JSONSchemaRule>, _ tokens: UnsafeBufferPointer<JSONTape.Token>
+    _ rules: UnsafeBufferPointer<JSONSchemaRule>, _ tokens: UnsafeBufferPointer<JSONTape.Token>,
+    hasLargeStack: Bool
   ) {
-    (self.program, self.tape) = (program, tape)
+    (self.program, self.tape, self.hasLargeStack) = (program, tape, hasLargeStack)
     (self.nodes, self.rules, self.tokens) = (nodes, rules, tokens)
   }
 
   /// Whether the validation has ended early.
-  var isFinished: Bool { undecided != nil || violations.count >= maxViolations }
+  var isFinished: Bool { undecided != nil || tooDeep != nil || violations.count >= maxViolations }
 
   /// Whether violations are not recorded, so that the first one suffices.
   var isQuiet: Bool { quiet > 0 }
@@ -78,10 +101,12 @@ struct JSONSchemaValidator {
       return giveUp("the schema refers to itself too often: the result cannot be decided", keyword: keyword)
     }
     if isFinished { return false }
-    guard calls == JSONLargeStack.calls else { return checkRules(index, value, evaluated) }
-    var fits = false
-    let isDone = JSONLargeStack.run { fits = checkRules(index, value, evaluated) }
-    return isDone ? fits : giveUp("the value is too deep: no thread can be created for it", keyword: keyword)
+    if calls == JSONLargeStack.calls, !hasLargeStack {
+      let reason = "the value is too deep: no thread can be created for it"
+      tooDeep = JSONSchemaViolation(pointer: pointer, keyword: "\(keyword)", reason: reason)
+      return false
+    }
+    return checkRules(index, value, evaluated)
   }
 
   /// Counts one applied schema; returns false when the limit is exceeded.
