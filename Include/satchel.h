@@ -4428,32 +4428,33 @@ SATCHEL_API satchel_status satchel_records_count(
     satchel_records *records, satchel_bytes query, int64_t *count);
 
 /**
- * Receives the result of a live query.
+ * Receives the notification that a live query has a new result.
  *
  * @param context  the context that was given with the function
- * @param status   SATCHEL_OK; any other status when the query could not be run: the next
- *                 result is reported when it can be run again, and satchel_error_details()
- *                 are those of the error
- * @param result   the matching records, as satchel_records_list() returns them; the error
- *                 message in UTF-8 when `status` is not SATCHEL_OK; valid during the
- *                 callback
+ * @param status   SATCHEL_OK: satchel_records_watch_result() returns the result; any other
+ *                 status when the query could not be run: the next result is reported when
+ *                 it can be run again, and satchel_error_details() are those of the error
+ * @param message  the error message in UTF-8 when `status` is not SATCHEL_OK; valid during
+ *                 the callback
  */
 typedef void (*satchel_records_watch_callback)(
-    void *context, satchel_status status, satchel_bytes result);
+    void *context, satchel_status status, satchel_bytes message);
 
 /**
- * Starts a live query: reports the records that match now, and again whenever a commit
+ * Starts a live query: notifies of the records that match now, and again whenever a commit
  * changes them.
  *
  * The result is that of the last commit, of this process or of another. It is reported at
- * most once in 100 ms, so that commits in quick succession may share one report, and not
- * when it is the same as before. The query is run again after each commit that changes the
- * collection, at the cost of satchel_records_list(), and the last result is kept in memory
- * for comparison: use `limit` for large collections.
+ * most once in 100 ms, so that commits in quick succession may share one notification, and
+ * not when it is the same as before. The query is run again after each commit that changes
+ * the collection, once for all equal live queries of the store; of the last result, ids and
+ * digests are kept for comparison, and no documents. The live query goes on with a
+ * collection that is dropped and declared again. A migration to another version than that
+ * of `records` is reported as the error of satchel_records_list().
  *
  * @param records   the collection
  * @param query     a @ref json_record_query "query"; empty for all records
- * @param callback  receives the results
+ * @param callback  is notified of the results
  * @param context   passed to `callback`
  * @param release   called exactly once with `context`, after the last call of `callback`,
  *                  also on failure; may be NULL
@@ -4471,6 +4472,31 @@ typedef void (*satchel_records_watch_callback)(
 SATCHEL_API satchel_status satchel_records_watch(
     satchel_records *records, satchel_bytes query, satchel_records_watch_callback callback,
     void *context, void (*release)(void *context), satchel_observer **out);
+
+/**
+ * Takes the result of a live query, as the last commit has left it.
+ *
+ * | Member     | Type  | Meaning                                                          |
+ * | ---------- | ----- | ---------------------------------------------------------------- |
+ * | `records`  | array | the records that match, as satchel_records_list() returns them   |
+ * | `inserted` | array | the ids of records that the result taken before did not have     |
+ * | `removed`  | array | the ids of its records that match no more                        |
+ * | `moved`    | array | the ids of records that changed their place among the others     |
+ * | `changed`  | array | the ids of records with another document or other metadata       |
+ *
+ * @param live      a live query, made by satchel_records_watch()
+ * @param[out] out  a JSON object; empty when the result is the same as the last one that
+ *                  was taken, or when its error was reported before
+ *
+ * **Returns** SATCHEL_OK, SATCHEL_EINVALID in a batch of the thread, or the errors of
+ * satchel_records_list(). After SATCHEL_EBUSY, SATCHEL_ECANCELLED and SATCHEL_ETIMEDOUT it
+ * may be called again.
+ *
+ * **Ownership** The caller owns *out: satchel_buffer_free().
+ *
+ * **Threads** Safe beside any other call, also in the callback.
+ */
+SATCHEL_API satchel_status satchel_records_watch_result(satchel_observer *live, satchel_buffer *out);
 
 /** The format of a mirror's file. */
 typedef enum satchel_mirror_format {
@@ -5122,7 +5148,8 @@ typedef struct satchel_state_score_options {
     { sizeof(satchel_state_score_options), -1.0, 1.0 }
 
 /**
- * Adds a number to a score, which starts at 0 and remains within its limits.
+ * Adds a number to a score, which starts at 0, or at the limit next to 0, and remains
+ * within its limits: to what satchel_state_score() returns with the same limits.
  *
  * @param store       an open store
  * @param name        the name of the scores

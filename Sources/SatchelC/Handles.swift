@@ -56,7 +56,13 @@ enum Handles {
 /// A subscription that the host holds: an observation, or a live query.
 final class ObserverHandle: Sendable {
   let cancel: @Sendable () -> Void
-  init(cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
+  /// Nil for other observers.
+  let live: LiveQuery?
+
+  init(live: LiveQuery? = nil, cancel: @escaping @Sendable () -> Void) {
+    self.live = live
+    self.cancel = cancel
+  }
 }
 
 /// An object store that the host holds.

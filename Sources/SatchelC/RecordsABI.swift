@@ -160,15 +160,25 @@ public func satchel_records_watch(
   return guarded(returning: out, orElse: nil) {
     guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
     nonisolated(unsafe) let notify = callback
-    let live = try Handles.records.borrow(records).watchJSON(query.recordQuery()) { result in
-      switch result {
-      case .success(let list): lend(list) { notify(host.address, SATCHEL_OK, $0) }
-      case .failure(let error):
-        let status = failed(error)
-        lend(Array(error.message.utf8)) { notify(host.address, status, $0) }
-      }
+    let live = try Handles.records.borrow(records).watchJSON(query.recordQuery()) { error in
+      let status = error.map { failed($0) } ?? SATCHEL_OK
+      lend(Array((error?.message ?? "").utf8)) { notify(host.address, status, $0) }
     }
-    return Handles.observers.insert(ObserverHandle { live.cancel() })
+    return Handles.observers.insert(ObserverHandle(live: live) { live.cancel() })
+  }
+}
+
+@_cdecl("satchel_records_watch_result") @implementation
+public func satchel_records_watch_result(
+  _ live: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    guard let live = try Handles.observers.borrow(live).live else {
+      throw SatchelError(.invalid, "the observer is not a live query")
+    }
+    var bytes: [UInt8] = []
+    try live.takeJSON(into: &bytes)
+    if !bytes.isEmpty { try give(bytes, to: out) }
   }
 }
 

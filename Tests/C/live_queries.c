@@ -11,18 +11,17 @@ static json_t *newest;
 static satchel_status newest_status;
 static int reports, releases;
 
-static void report(void *context, satchel_status status, satchel_bytes result) {
+static satchel_observer *live;
+
+static void report(void *context, satchel_status status, satchel_bytes message) {
     CHECK(context == &reports, "another context");
     /* It is closed already when the host closes it meanwhile. */
     satchel_status closing = satchel_store_close(store);
     CHECK(closing == SATCHEL_EBUSY || closing == SATCHEL_ECLOSED, "closing in a live query: %s",
           satchel_status_name(closing));
+    CHECK(status != SATCHEL_OK || message.size == 0, "a message without an error");
     pthread_mutex_lock(&lock);
-    json_decref(newest);
     newest_status = status;
-    newest = status == SATCHEL_OK ? json_loadb(result.data, result.size, 0, NULL)
-                                  : json_stringn(result.data, result.size);
-    CHECK(newest, "a result is no JSON: %.*s", (int)result.size, (const char *)result.data);
     reports++;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
@@ -36,11 +35,23 @@ static void release(void *context) {
     pthread_mutex_unlock(&lock);
 }
 
-/** Waits for a result with so many records. */
+/** Takes the results until one has so many records. */
 static void wait_for(size_t count) {
-    pthread_mutex_lock(&lock);
-    while (!json_is_array(newest) || json_array_size(newest) != count) pthread_cond_wait(&changed, &lock);
-    pthread_mutex_unlock(&lock);
+    for (int seen = 0;;) {
+        satchel_buffer buffer = {0};
+        must(satchel_records_watch_result(live, &buffer), "taking a result");
+        if (buffer.size > 0) {
+            json_decref(newest);
+            newest = json_loadb(buffer.data, buffer.size, 0, NULL);
+            satchel_buffer_free(&buffer);
+            CHECK(newest, "a result is no JSON");
+            if (json_array_size(json_object_get(newest, "records")) == count) return;
+        }
+        pthread_mutex_lock(&lock);
+        while (reports == seen) pthread_cond_wait(&changed, &lock);
+        seen = reports;
+        pthread_mutex_unlock(&lock);
+    }
 }
 
 static void wait_for_releases(int count) {
@@ -51,7 +62,6 @@ static void wait_for_releases(int count) {
 
 int main(void) {
     satchel_records *notes;
-    satchel_observer *live = NULL;
     satchel_bytes query = SATCHEL_TEXT("{\"where\":{\"n\":{\"gte\":2}},\"order_by\":\"-n\"}");
     must(satchel_store_open(":memory:", NULL, &store), "opening");
     must(satchel_records_open(store, text("{\"name\":\"notes\"}"), NULL, &notes), "opening records");
@@ -69,13 +79,21 @@ int main(void) {
     wait_for(1);
     must(satchel_records_put(notes, text("c"), text("{\"n\":3}"), SATCHEL_ANY_REVISION, NULL), "putting");
     wait_for(2);
-    CHECK(!strcmp(text_at(newest, "/0/id"), "c") && number_at(newest, "/1/document/n") == 2, "another order");
+    CHECK(!strcmp(text_at(newest, "/records/0/id"), "c") && number_at(newest, "/records/1/document/n") == 2,
+          "another order");
+    CHECK(!strcmp(text_at(newest, "/inserted/0"), "c"), "what was inserted");
     must(satchel_store_begin(store), "beginning");
     must(satchel_records_put(notes, text("d"), text("{\"n\":4}"), SATCHEL_ANY_REVISION, NULL), "putting");
     must(satchel_records_put(notes, text("e"), text("{\"n\":5}"), SATCHEL_ANY_REVISION, NULL), "putting");
     must(satchel_store_commit(store), "committing");
     wait_for(4);
-    CHECK(reports == 3, "%d reports of 3 results", reports);
+    CHECK(json_array_size(json_object_get(newest, "inserted")) == 2, "what a batch inserted");
+    satchel_buffer same = {0};
+    must(satchel_records_watch_result(live, &same), "taking the same result");
+    CHECK(same.size == 0, "the same result again: %.*s", (int)same.size, (const char *)same.data);
+    must(satchel_store_begin(store), "beginning");
+    CHECK(satchel_records_watch_result(live, &same) == SATCHEL_EINVALID, "a result in a batch");
+    must(satchel_store_rollback(store), "rolling back");
     CHECK(newest_status == SATCHEL_OK, "%s", satchel_status_name(newest_status));
 
     /* The collection's handle may be freed first. */

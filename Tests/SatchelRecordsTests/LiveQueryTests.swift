@@ -4,6 +4,8 @@ import SatchelTesting
 import Synchronization
 import Testing
 
+@testable import SatchelRecords
+
 @Suite("Live queries")
 struct LiveQueryTests {
   private struct Task: Codable, Equatable, Sendable {
@@ -61,7 +63,7 @@ struct LiveQueryTests {
     let counts = Mutex<[Int]>([])
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let live = try tasks.watch { result in
-      let count = (try? result.get().count) ?? -1
+      let count = (try? result.get().records.count) ?? -1
       counts.withLock { $0.append(count) }
       if count == 500 { end.finish() }
     }
@@ -74,6 +76,72 @@ struct LiveQueryTests {
     #expect(seen.last == 500 && seen == seen.sorted())
     // The first result, and one in 100 ms: slower machines take longer, and so see more.
     #expect(Int64(seen.count) <= 2 + milliseconds / 100)
+  }
+
+  @Test("a result says what was inserted, removed, moved and changed", .timeLimit(.minutes(20)))
+  func changes() async throws {
+    let (results, report) = AsyncStream.makeStream(of: LiveResult.self)
+    let byTitle = RecordQuery(order: [.init("title")])
+    let live = try tasks.watch(byTitle) { if case .success(let result) = $0 { report.yield(result) } }
+    defer { live.cancel() }
+    var iterator = results.makeAsyncIterator()
+    func next() async -> (ids: [String], changes: RecordChanges)? {
+      await iterator.next().map { ($0.records.map(\.id), $0.changes) }
+    }
+    #expect(try #require(await next()).ids.isEmpty)
+    func expect(_ ids: [String], _ edit: (inout RecordChanges) -> Void) async throws {
+      var changes = RecordChanges()
+      edit(&changes)
+      let found = try #require(await next())
+      #expect(found.ids == ids && found.changes == changes)
+    }
+    try store.batch { for (number, id) in ["a", "b", "c", "d"].enumerated() { try put(id, number) } }
+    try await expect(["a", "b", "c", "d"]) { $0.inserted = ["a", "b", "c", "d"] }
+    try put("b", 1, isDone: true)
+    try await expect(["a", "b", "c", "d"]) { $0.changed = ["b"] }
+    try put("a", 9)
+    try await expect(["b", "c", "d", "a"]) { ($0.moved, $0.changed) = (["a"], ["a"]) }
+    try store.batch {
+      try tasks.delete("c")
+      try put("e", 0)
+    }
+    try await expect(["e", "b", "d", "a"]) { ($0.inserted, $0.removed) = (["e"], ["c"]) }
+  }
+
+  private func put(_ id: String, _ number: Int, isDone: Bool = false) throws {
+    try tasks.put(id, Task(title: "\(number)", isDone: isDone))
+  }
+
+  @Test(
+    "equal queries are run once, and keep one copy of ids and digests", .timeLimit(.minutes(20)))
+  func equalQueries() async throws {
+    try tasks.put("a", Task(title: "Alpha"))
+    let states = try (0..<2).map { _ in
+      var builder = LiveState.Builder()
+      try tasks.each(open) { try builder.add($0, withDocument: true) }
+      return builder.state
+    }
+    let queries = LiveQueries()
+    defer { queries.stop() }
+    let runs = Mutex(0)
+    let (notified, notify) = AsyncStream.makeStream(of: Void.self)
+    let key = LiveQueries.Key(collection: "tasks", version: 1, query: [1])
+    let start = Clock.monotonic.now()
+    let numbers = try (0..<20).map { _ in
+      try queries.add(key, in: tasks.database) {
+        runs.withLock { $0 += 1 }
+        return states[0]
+      } notify: { _ in
+        notify.yield()
+        return true
+      }
+    }
+    var iterator = notified.makeAsyncIterator()
+    for _ in numbers { await iterator.next() }
+    #expect(Int64(runs.withLock { $0 }) <= 2 + (Clock.monotonic.now() - start) / 100)
+    #expect(queries.shared(states[1], key) === states[0])
+    for number in numbers { queries.remove(number, key) }
+    #expect(queries.shared(states[1], key) === states[1])
   }
 
   @Test("a batch is reported when it is committed, as a whole", .timeLimit(.minutes(20)))
@@ -104,6 +172,65 @@ struct LiveQueryTests {
     while dropped.withLock({ $0.isEmpty }) { await _Concurrency.Task.yield() }
     #expect(dropped.withLock { $0 } == [.notFound])
     live.cancel()
+  }
+
+  private enum Event: Equatable, Sendable {
+    case ids([String])
+    case error(SatchelError.Code)
+  }
+
+  /// The events of a live query of all tasks.
+  private func events(of collection: RecordCollection) throws -> (AsyncStream<Event>, LiveQuery) {
+    let (events, report) = AsyncStream.makeStream(of: Event.self)
+    let live = try collection.watch { result in
+      switch result {
+      case .success(let found): report.yield(.ids(found.records.map(\.id)))
+      case .failure(let error): report.yield(.error(error.code))
+      }
+    }
+    return (events, live)
+  }
+
+  @Test(
+    "a collection that was dropped and declared again is followed, also by another handle",
+    .timeLimit(.minutes(20)), arguments: [false, true])
+  func declaredAgain(byOther: Bool) async throws {
+    let other = byOther ? try Store(path: directory.path + "/tasks.satchel") : store
+    try tasks.put("a", Task(title: "Alpha"))
+    let (stream, live) = try events(of: tasks)
+    defer { live.cancel() }
+    var events = stream.makeAsyncIterator()
+    #expect(await events.next() == .ids(["a"]))
+    try other.dropCollection("tasks")
+    #expect(await events.next() == .error(.notFound))
+    let again = try other.records(CollectionDeclaration("tasks"))
+    #expect(await events.next() == .ids([]))
+    try again.put("b", Task(title: "Beta"))
+    #expect(await events.next() == .ids(["b"]))
+    var redeclared = CollectionDeclaration("tasks")
+    redeclared.redeclare = true
+    redeclared.indexes = [.init("title")]
+    _ = try other.records(redeclared).put("c", Task(title: "Gamma"))
+    #expect(await events.next() == .ids(["b", "c"]))
+  }
+
+  @Test(
+    "a migration is reported, also one of another handle", .timeLimit(.minutes(20)), arguments: [false, true])
+  func migration(byOther: Bool) async throws {
+    let other = byOther ? try Store(path: directory.path + "/tasks.satchel") : store
+    try tasks.put("a", Task(title: "Alpha"))
+    let (stream, live) = try events(of: tasks)
+    defer { live.cancel() }
+    var events = stream.makeAsyncIterator()
+    #expect(await events.next() == .ids(["a"]))
+    var second = CollectionDeclaration("tasks", version: 2)
+    second.migrations = [try RecordMigration(json: [["rename": ["from": "title", "to": "name"]]])]
+    let migrated = try other.records(second)
+    #expect(await events.next() == .error(.newer))
+    let (newStream, newLive) = try self.events(of: migrated)
+    defer { newLive.cancel() }
+    var newEvents = newStream.makeAsyncIterator()
+    #expect(await newEvents.next() == .ids(["a"]))
   }
 
   @Test("no handler is called after the store was closed, and streams end", .timeLimit(.minutes(20)))

@@ -174,6 +174,7 @@ ROLES = {
     "satchel_records_list": "records record_query",
     "satchel_records_count": "records record_query",
     "satchel_records_watch": "records record_query",
+    "satchel_records_watch_result": "observer",
     "satchel_records_mirror": "records mirrors",
     "satchel_records_verify_mirror": "records",
     "satchel_records_rebuild": "records",

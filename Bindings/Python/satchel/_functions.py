@@ -221,6 +221,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_records_list": (c_int, (c_void_p, Bytes, _out)),
     "satchel_records_count": (c_int, (c_void_p, Bytes, _number_out)),
     "satchel_records_watch": (c_int, (c_void_p, Bytes, WatchCallback, c_void_p, Release, _handle_out)),
+    "satchel_records_watch_result": (c_int, (c_void_p, _out)),
     "satchel_records_mirror": (c_int, (c_void_p, Bytes, POINTER(MirrorOptions), _out)),
     "satchel_records_verify_mirror": (c_int, (c_void_p, _out)),
     "satchel_records_rebuild": (c_int, (c_void_p, c_int, _number_out)),

@@ -173,6 +173,68 @@ def test_changes(path: Path) -> None:
     run(main, path)
 
 
+def test_changes_that_nobody_takes_are_bounded(path: Path) -> None:
+    async def main(store: satchel.aio.Store) -> None:
+        notes = await store.records("notes")
+        async with store.changes() as changes:
+            for number in range(2500):
+                notes._blocking.put("x", {"n": number})
+                if number == 1000:
+                    store._blocking.state.set("theme", "dark")
+                    store._blocking.state.flush()
+            newest = notes._blocking.record("x").revision
+            assert len(changes._changes) <= 1001
+            found = [await changes.__anext__() for _ in range(len(changes._changes))]
+            assert {each.subject for each in found if each.concerns_all} == {"records", "state"}
+            assert all(each.own for each in found)
+            assert found[-1].records == [satchel.RecordKey("notes", "x")]
+            # No commit is lost: each is in one that concerns all, or follows them.
+            seen = [each.revision for each in found if each.subject == "records"]
+            assert seen == sorted(seen)
+            assert len(seen) - 1 >= newest - 2500
+
+    run(main, path)
+
+
+def test_a_result_whose_next_was_cancelled_is_returned_by_the_following_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main(store: satchel.aio.Store) -> None:
+        notes = await store.records("notes")
+        await notes.put("a", {"n": 1})
+        decoding, go_on = threading.Event(), threading.Event()
+        read = satchel.records.Watch._result
+
+        def slow(self: Any, taken: Any) -> Any:
+            found = read(self, taken)
+            decoding.set()
+            assert go_on.wait(LONG)
+            return found
+
+        monkeypatch.setattr(satchel.records.Watch, "_result", slow)
+        async with notes.watch() as results:
+            for _ in range(3):
+                waiting = asyncio.ensure_future(results.next())
+                while not decoding.is_set():
+                    await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                waiting.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await waiting
+            await notes.put("b", {"n": 2})
+            go_on.set()
+            assert [each.id for each in await results.next() or []] == ["a"]
+            assert [each.id for each in await results.next() or []] == ["a", "b"]
+            # Cancelled while it waits: nothing was taken.
+            waiting = asyncio.ensure_future(results.next())
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await notes.put("c", {"n": 3})
+            assert [each.id for each in await results.next() or []] == ["a", "b", "c"]
+
+    run(main, path)
+
+
 def test_changes_that_nobody_asks_for_any_more_are_closed(path: Path) -> None:
     async def main(store: satchel.aio.Store) -> None:
         notes = await store.records("notes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import subprocess
 import sys
@@ -100,6 +101,81 @@ def test_an_error_is_raised_and_the_query_goes_on(store: satchel.Store) -> None:
         with pytest.raises(satchel.NotFound, match="notes"):
             next(results)
         assert not results.closed
+
+
+def test_a_result_says_what_changed(store: satchel.Store) -> None:
+    notes = store.records("notes")
+    notes.put_many({each: {"n": number} for number, each in enumerate("abcd")})
+
+    with notes.watch(order_by="n") as results:
+        first = next(results)
+        assert (first.inserted, first.removed, first.moved, first.changed) == (list("abcd"), [], [], [])
+        with store.batch():
+            notes.delete("a")
+            notes.put("d", {"n": 0.5})
+            notes.put("e", {"n": 9})
+            notes.put("c", {"n": 2, "new": True})
+        found = next(results)
+        assert ids(found) == list("dbce")
+        changes = (found.inserted, found.removed, found.moved, found.changed)
+        assert changes == (["e"], ["a"], ["d"], ["d", "c"])
+
+
+DECLARE = """
+import sys, satchel
+from satchel import Migration
+with satchel.open(sys.argv[1]) as store:
+    if sys.argv[2] == "migrate":
+        store.records("notes", version=2, migrations=[[Migration.rename("n", "m")]])
+    else:
+        store.drop_collection("notes")
+        store.records("notes").put("new", {})
+"""
+
+
+@pytest.mark.parametrize("change", ["migrate", "declare"])
+def test_a_declaration_of_another_process_is_never_silent(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "notes.satchel"
+    with satchel.open(path) as store, store.records("notes") as notes:
+        notes.put("old", {"n": 1})
+        with notes.watch() as results:
+            assert ids(next(results)) == ["old"]
+            subprocess.run([sys.executable, "-c", DECLARE, str(path), change], check=True)
+            if change == "migrate":
+                with pytest.raises(satchel.Newer, match="open it again"):
+                    next(results)
+                with store.records("notes", version=2) as again, again.watch() as renewed:
+                    assert next(renewed)[0].document == {"m": 1}
+                return
+            found = None
+            while found is None:
+                # Between the commits of the other process there is none.
+                with contextlib.suppress(satchel.NotFound):
+                    found = next(results)
+            assert ids(found or next(results)) == ["new"]
+
+
+def resident() -> int:
+    """The memory that no file backs, in bytes."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon")) * 1024
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+def test_live_queries_keep_no_documents(tmp_path: Path) -> None:
+    with satchel.open(tmp_path / "notes.satchel", durability="relaxed") as store:
+        notes = store.records("notes")
+        notes.put_many((f"k{each:05}", {"n": each, "t": "x" * 1000}) for each in range(10_000))
+        one = notes.watch()
+        assert len(next(one)) == 10_000
+        gc.collect()
+        before = resident()
+        watches = [notes.watch(where={"n": {"gte": -each}}) for each in range(20)]
+        for each in watches:
+            assert len(each.next(LONG) or []) == 10_000
+        gc.collect()
+        # Twenty copies of ten megabytes would be two hundred.
+        assert resident() - before < 40_000_000
 
 
 @pytest.mark.parametrize("query", [{"where": {"a": {"gt": []}}}, {"order_by": 7}, {"limit": -1}])

@@ -54,6 +54,8 @@ struct DeclarationRun {
         "UPDATE record_collection SET version = ?, shape = shape + 1, declaration = ? WHERE id = ?",
         .integer(Int64(prepared.version)), .textBytes($0), .integer(id))
     }
+    // Queries of the collection may have another result, or none.
+    transaction.note(subject: .records, keys: [name])
     try reconsiderWaiting(name, id)
     work.forget(id)
     store.forgetShape(of: id)

@@ -72,11 +72,19 @@ extension RecordCollection {
 
   /// Appends the records that match as a JSON array in the form of the public interfaces.
   package func writeList(_ query: RecordQuery, into bytes: inout [UInt8]) throws {
+    try writeList(query, into: &bytes) { _ in }
+  }
+
+  /// Appends them, and calls `visit` with each.
+  func writeList(
+    _ query: RecordQuery, into bytes: inout [UInt8], _ visit: (borrowing Candidate) throws -> Void
+  ) throws {
     bytes.append(UInt8(ascii: "["))
     var isFirst = true
     try each(query) { candidate in
       if !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
+      try visit(candidate)
       try candidate.write(into: &bytes, withDocument: query.wantsDocuments)
     }
     bytes.append(UInt8(ascii: "]"))
@@ -95,7 +103,7 @@ extension RecordCollection {
   /// Returns the number of records that match.
   public func count(_ filter: RecordFilter) throws -> Int { try count(RecordQuery(filter)) }
 
-  private func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
+  func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     let compiled = try CompiledQuery(query)
     try readInterruptibly { connection, row in try QueryRun(self, connection, row).run(compiled, visit) }
   }

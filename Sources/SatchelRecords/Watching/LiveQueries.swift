@@ -1,29 +1,40 @@
 import SatchelCore
 import SatchelStorage
 
-/// Runs the live queries of a store again after commits that concern them, on one thread.
+/// Runs the live queries of a store again after commits that concern them, on one thread; equal ones once.
 // Unchecked: `condition` guards all state.
 final class LiveQueries: @unchecked Sendable {
-  /// The next action for a query after it ran.
-  enum Outcome {
-    /// It runs again after the next commit that concerns it.
-    case isCurrent
-    /// The store could not be read: it runs again after this time in milliseconds, because no commit may
-    /// follow.
-    case isUnknown(retryAfter: Int64)
+  /// Equal for queries with the same result.
+  struct Key: Hashable {
+    var collection: String
+    var version: Int
+    var query: [UInt8]
+  }
+
+  /// Notifies the host that there is a new result, or an error. Returns whether that was possible: false lets
+  /// the query run again, because no commit may follow.
+  typealias Notify = @Sendable (SatchelError?) -> Bool
+  private typealias Outcome = Result<LiveState, SatchelError>
+
+  private final class Subscriber {
+    let notify: Notify
+    var last: Outcome?
+
+    init(_ notify: @escaping Notify) { self.notify = notify }
   }
 
   private final class Entry {
-    let collection: String
-    /// Runs the query, and reports a new result to the host.
-    let run: @Sendable () -> Outcome
+    let key: Key
+    let evaluate: @Sendable () throws -> LiveState
+    var subscribers: [Int: Subscriber] = [:]
+    var outcome: Outcome?
     var isOutdated = true
     /// The earliest time for the next run, by the monotonic clock.
     var due: Int64 = 0
 
-    init(_ collection: String, _ run: @escaping @Sendable () -> Outcome) {
-      self.collection = collection
-      self.run = run
+    init(_ key: Key, _ evaluate: @escaping @Sendable () throws -> LiveState) {
+      self.key = key
+      self.evaluate = evaluate
     }
   }
 
@@ -31,29 +42,48 @@ final class LiveQueries: @unchecked Sendable {
   private static let interval: Int64 = 100
 
   private let condition = ConditionLock()
-  private var entries: [Int: Entry] = [:]
+  private var entries: [Key: Entry] = [:]
   private var nextNumber = 0
   private var subscription: ChangeFeed.Subscription?
   private var thread: SystemThread?
   private var isStopped = false
 
-  /// Starts a live query; `run` is called soon, and after each commit that concerns the collection.
+  /// Starts a live query.
+  ///
+  /// - Parameters:
+  ///   - evaluate: called soon, and after each commit that concerns the collection, for all queries with the key
+  ///   - notify: called after the first evaluation, and after each whose outcome is another
   func add(
-    _ collection: String, in database: Database, _ run: @escaping @Sendable () -> Outcome
+    _ key: Key, in database: Database, _ evaluate: @escaping @Sendable () throws -> LiveState,
+    notify: @escaping Notify
   ) throws -> Int {
     try start(database)
     return try condition.withLock {
       guard !isStopped else { throw SatchelError(.closed, "the store is closed") }
       nextNumber += 1
-      entries[nextNumber] = Entry(collection, run)
+      let entry = entries[key] ?? Entry(key, evaluate)
+      entries[key] = entry
+      entry.subscribers[nextNumber] = Subscriber(notify)
+      entry.isOutdated = true
       condition.signal()
       return nextNumber
     }
   }
 
-  func remove(_ number: Int) {
-    let removed = condition.withLock { entries.removeValue(forKey: number) }
+  func remove(_ number: Int, _ key: Key) {
+    let removed = condition.withLock { () -> (Subscriber?, Entry?) in
+      guard let entry = entries[key] else { return (nil, nil) }
+      let subscriber = entry.subscribers.removeValue(forKey: number)
+      return (subscriber, entry.subscribers.isEmpty ? entries.removeValue(forKey: key) : nil)
+    }
     _ = removed  // Released here, outside the lock: the release may call the host.
+  }
+
+  /// Returns the state that is kept for a key, if it is the same: a host that has that result needs no other.
+  func shared(_ state: LiveState, _ key: Key) -> LiveState {
+    let kept = condition.withLock { entries[key]?.outcome }
+    if case .success(let kept)? = kept, kept.isSame(as: state) { return kept }
+    return state
   }
 
   /// Observes the store before the first query runs, so that no commit is missed.
@@ -74,7 +104,8 @@ final class LiveQueries: @unchecked Sendable {
     condition.withLock {
       // The thread waits already for those that are outdated: commits in a row do not wake it again.
       var isNew = false
-      for entry in entries.values where !entry.isOutdated && change.concerns(collection: entry.collection) {
+      for entry in entries.values
+      where !entry.isOutdated && change.concerns(collection: entry.key.collection) {
         entry.isOutdated = true
         isNew = true
       }
@@ -84,15 +115,36 @@ final class LiveQueries: @unchecked Sendable {
 
   private func work() {
     while let entry = nextDue() {
-      let outcome = entry.run()
-      let now = Clock.monotonic.now()
-      condition.withLock {
-        switch outcome {
-        case .isCurrent: entry.due = now + Self.interval
-        case .isUnknown(let milliseconds):
-          entry.due = now + milliseconds
-          entry.isOutdated = true
-        }
+      let outcome = Result.ofLibrary { try entry.evaluate() }
+      let notified = finish(entry, outcome)
+      var error: SatchelError?
+      if case .failure(let reason) = outcome { error = reason }
+      for subscriber in notified where !subscriber.notify(error) {
+        condition.withLock { (subscriber.last, entry.isOutdated) = (nil, true) }
+      }
+    }
+  }
+
+  /// Keeps the outcome of a query that was run.
+  ///
+  /// - Returns: the subscribers that have to be notified of it
+  private func finish(_ entry: Entry, _ outcome: Outcome) -> [Subscriber] {
+    condition.withLock {
+      entry.due = Clock.monotonic.now() + Self.interval
+      if case .failure(let error) = outcome {
+        if error.code == .closed { return [] }
+        // No commit may follow.
+        if error.code == .busy || error.isAboutStore { entry.isOutdated = true }
+        if error.code == .busy { return [] }
+        if error.isAboutStore { entry.due += 9 * Self.interval }
+      }
+      // Equal states are kept once.
+      let next = entry.outcome.flatMap { $0.isSame(as: outcome) ? $0 : nil } ?? outcome
+      entry.outcome = next
+      return entry.subscribers.sorted { $0.key < $1.key }.map(\.value).filter { subscriber in
+        if let last = subscriber.last, last.isSame(as: next) { return false }
+        subscriber.last = next
+        return true
       }
     }
   }
@@ -129,4 +181,28 @@ final class LiveQueries: @unchecked Sendable {
     if let thread { thread.isCurrent ? thread.detach() : thread.join() }
     _ = removed
   }
+}
+
+extension Result where Failure == SatchelError {
+  static func ofLibrary(_ body: () throws -> Success) -> Self {
+    do {
+      return .success(try body())
+    } catch {
+      return .failure(error as? SatchelError ?? SatchelError(.internal, "\(error)", underlying: error))
+    }
+  }
+}
+
+extension Result<LiveState, SatchelError> {
+  func isSame(as other: Self) -> Bool {
+    switch (self, other) {
+    case (.success(let one), .success(let two)): one.isSame(as: two)
+    case (.failure(let one), .failure(let two)): one.isSame(as: two)
+    default: false
+    }
+  }
+}
+
+extension SatchelError {
+  func isSame(as other: SatchelError) -> Bool { code == other.code && message == other.message }
 }

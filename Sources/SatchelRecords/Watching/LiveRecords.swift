@@ -33,7 +33,7 @@
       let live = try watch(query) { result in
         withExtendedLifetime(end) {
           do {
-            continuation.yield(try convert(result.get()))
+            continuation.yield(try convert(result.get().records))
           } catch {
             continuation.finish(throwing: error)
           }

@@ -1,18 +1,102 @@
 import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
 /// A live query; it ends on `cancel()`, when the last reference to it is released, or with the store.
 public final class LiveQuery: Sendable {
-  private let queries: LiveQueries
+  private let results: LiveResults
   private let number: Int
 
-  init(_ queries: LiveQueries, _ number: Int) {
-    self.queries = queries
+  fileprivate init(_ results: LiveResults, _ number: Int) {
+    self.results = results
     self.number = number
   }
 
-  public func cancel() { queries.remove(number) }
+  /// Appends the result as the JSON of the public interfaces: `{"records", "inserted", "removed", "moved",
+  /// "changed"}`; nothing when it is the same as the last one that was taken.
+  ///
+  /// - Throws: as `list`, but not again for the same reason
+  package func takeJSON(into bytes: inout [UInt8]) throws {
+    var records: [UInt8] = []
+    let changes = try results.take { collection, query, visit in
+      try collection.writeList(query, into: &records, visit)
+    }
+    guard let changes else { return }
+    bytes.append(contentsOf: #"{"records":"#.utf8)
+    bytes.append(contentsOf: records)
+    let lists = [
+      ("inserted", changes.inserted), ("removed", changes.removed), ("moved", changes.moved),
+      ("changed", changes.changed),
+    ]
+    for (name, ids) in lists {
+      bytes.append(contentsOf: ",\"\(name)\":".utf8)
+      bytes.append(contentsOf: try JSONValue.array(ids.map { .string($0) }).serialized())
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  public func cancel() { results.queries.remove(number, results.key) }
   deinit { cancel() }
+}
+
+/// The results of one live query, as its host takes them.
+private final class LiveResults: Sendable {
+  let collection: RecordCollection
+  let query: RecordQuery
+  let key: LiveQueries.Key
+  /// The last result that the host took, and the error that it was notified of since.
+  private let taken = Locked<(state: LiveState?, error: SatchelError?)>((nil, nil))
+  var queries: LiveQueries { collection.store.liveQueries }
+
+  init(_ collection: RecordCollection, _ query: RecordQuery) {
+    self.collection = collection
+    self.query = query
+    key = LiveQueries.Key(
+      collection: collection.name, version: collection.version, query: query.signature)
+  }
+
+  /// Notes an error of which the host will be notified.
+  ///
+  /// - Returns: false when it knows the error already
+  func note(_ error: SatchelError) -> Bool {
+    taken.withLock { taken in
+      if let known = taken.error, known.isSame(as: error) { return false }
+      taken.error = error
+      return true
+    }
+  }
+
+  /// Runs the query.
+  ///
+  /// - Parameter read: runs the query, and passes each record to the function
+  /// - Returns: what changed since the result that was taken before; nil when nothing did
+  /// - Throws: as `list`, but not again for the same reason
+  func take(
+    _ read: (RecordCollection, RecordQuery, (borrowing Candidate) throws -> Void) throws -> Void
+  ) throws -> RecordChanges? {
+    guard !collection.database.isInTransaction else {
+      throw SatchelError(
+        .invalid,
+        "\(collection.name): the result of a live query is that of a commit: take it outside of a batch")
+    }
+    var builder = LiveState.Builder()
+    do {
+      try read(try collection.current(), query) {
+        try builder.add($0, withDocument: query.wantsDocuments)
+      }
+    } catch let error as SatchelError {
+      // Another attempt may succeed where the call was stopped, or the store was busy.
+      if !error.isTransient, !note(error) { return nil }
+      throw error
+    }
+    let state = queries.shared(builder.state, key)
+    let last = taken.withLock { taken in
+      defer { taken = (state, nil) }
+      return taken
+    }
+    if last.error == nil, let old = last.state, old.isSame(as: state) { return nil }
+    return state.changes(since: last.state)
+  }
 }
 
 extension RecordCollection {
@@ -20,74 +104,130 @@ extension RecordCollection {
   /// that change it.
   ///
   /// A result is the state after the last commit: a commit that another one follows within 100 ms may be left
-  /// out. The query runs again after each commit to the collection, at most once in 100 ms, and costs what
-  /// `list` costs; the last result is kept for comparison. The live query keeps the store open unless that is
-  /// closed.
+  /// out. The query runs again after each commit to the collection, at most once in 100 ms, once for all equal
+  /// live queries, and costs what `list` costs; ids and digests of the last result are kept for comparison.
+  /// The live query keeps the store open unless that is closed. It goes on with a collection that is dropped
+  /// and declared again; one that is migrated to another version than that of this handle is an error.
   ///
-  /// - Parameter handler: receives the records, or the error of a query that cannot be run any more; called
-  ///   on a thread of the library that all live queries of the store share, without a batch. It may use the
-  ///   store, but not close it.
+  /// - Parameter handler: receives the records and what changed, or the error of a query that cannot be run
+  ///   any more; called on a thread of the library that all live queries of the store share, without a batch.
+  ///   It may use the store, but not close it.
   /// - Throws: `SatchelError` `.invalid` for an invalid query, `.noMemory`, `.closed`
   public func watch(
     _ query: RecordQuery = RecordQuery(),
-    _ handler: @escaping @Sendable (Result<[Record], SatchelError>) -> Void
+    _ handler: @escaping @Sendable (Result<LiveResult, SatchelError>) -> Void
   ) throws -> LiveQuery {
-    try watch(query, reading: { try $0.list(query) }, handler)
-  }
-
-  /// As `watch`, with the result as the JSON array of the public interfaces.
-  package func watchJSON(
-    _ query: RecordQuery, _ handler: @escaping @Sendable (Result<[UInt8], SatchelError>) -> Void
-  ) throws -> LiveQuery {
-    let list: @Sendable (RecordCollection) throws -> [UInt8] = { collection in
-      var bytes: [UInt8] = []
-      try collection.writeList(query, into: &bytes)
-      return bytes
+    try watch(query) { results, error in
+      if let error {
+        handler(.failure(error))
+        return true
+      }
+      let result = Result<LiveResult?, SatchelError>.ofLibrary {
+        var records: [Record] = []
+        let changes = try results.take { collection, query, visit in
+          try collection.each(query) { candidate in
+            try visit(candidate)
+            records.append(try candidate.record(withDocument: query.wantsDocuments))
+          }
+        }
+        return changes.map { LiveResult(records: records, changes: $0) }
+      }
+      switch result {
+      case .success(let new?): handler(.success(new))
+      case .success(nil): break
+      case .failure(let error) where error.code == .busy: return false
+      case .failure(let error): handler(.failure(error))
+      }
+      return true
     }
-    return try watch(query, reading: list, handler)
   }
 
-  private func watch<Content: Equatable & Sendable>(
-    _ query: RecordQuery, reading: @escaping @Sendable (RecordCollection) throws -> Content,
-    _ handler: @escaping @Sendable (Result<Content, SatchelError>) -> Void
+  /// Calls `notify` when `LiveQuery.takeJSON` gives another result, or with the error of a query that cannot
+  /// be run any more.
+  package func watchJSON(
+    _ query: RecordQuery, notify: @escaping @Sendable (SatchelError?) -> Void
+  ) throws -> LiveQuery {
+    try watch(query) { _, error in
+      notify(error)
+      return true
+    }
+  }
+
+  private func watch(
+    _ query: RecordQuery, _ notify: @escaping @Sendable (LiveResults, SatchelError?) -> Bool
   ) throws -> LiveQuery {
     let compiled = try CompiledQuery(query)
     try read { connection, row in try QueryRun(self, connection, row).check(compiled) }
-    let last = Locked<Result<Content, SatchelError>?>(nil)
+    let results = LiveResults(self, query)
     let subject = HostWork.Subject(ObjectIdentifier(database))
-    let number = try store.liveQueries.add(name, in: database) { [self] in
-      let result = Self.result { try reading(self) }
-      if case .failure(let error) = result {
-        if error.code == .closed { return .isCurrent }
-        if error.code == .busy { return .isUnknown(retryAfter: 100) }
-      }
-      let isNew = last.withLock { last in
-        if let last, Self.isSame(last, result) { return false }
-        last = result
-        return true
-      }
-      if isNew { HostWork.calling("a live query", for: subject) { handler(result) } }
-      if case .failure(let error) = result, error.isAboutStore { return .isUnknown(retryAfter: 1000) }
-      return .isCurrent
+    let evaluate: @Sendable () throws -> LiveState = { [self] in
+      var state = LiveState.Builder()
+      try current().each(query) { try state.add($0, withDocument: query.wantsDocuments) }
+      return state.state
     }
-    return LiveQuery(store.liveQueries, number)
+    let number = try store.liveQueries.add(results.key, in: database, evaluate) { error in
+      if let error, !results.note(error) { return true }
+      return HostWork.calling("a live query", for: subject) { notify(results, error) }
+    }
+    return LiveQuery(results, number)
   }
 
-  private static func result<Content>(_ body: () throws -> Content) -> Result<Content, SatchelError> {
-    do {
-      return .success(try body())
-    } catch {
-      return .failure(error as? SatchelError ?? SatchelError(.internal, "\(error)", underlying: error))
+  /// Returns the collection that has the name now: another one, when this one was dropped and declared again.
+  fileprivate func current() throws -> RecordCollection {
+    try store.read { connection in
+      if try CollectionRow.read(id, connection) != nil { return self }
+      guard let id = try CollectionRow.id(of: name, connection),
+        let row = try CollectionRow.read(id, connection), row.version > 0
+      else { return self }
+      return RecordCollection(
+        store, id: id, version: version, 0, CollectionDeclaration(name), hasSensitive: hasSensitive)
     }
   }
+}
 
-  private static func isSame<Content: Equatable>(
-    _ last: Result<Content, SatchelError>, _ next: Result<Content, SatchelError>
-  ) -> Bool {
-    switch (last, next) {
-    case (.success(let last), .success(let next)): last == next
-    case (.failure(let last), .failure(let next)): last.code == next.code && last.message == next.message
-    default: false
+extension SatchelError {
+  /// Whether the same call may succeed later, although nothing is committed.
+  fileprivate var isTransient: Bool { [.busy, .cancelled, .timedOut].contains(code) }
+}
+
+extension RecordQuery {
+  /// Bytes that are equal for equal queries.
+  fileprivate var signature: [UInt8] {
+    let parts: [JSONValue] = [
+      .array(order.map { [.string($0.path), .bool($0.isDescending)] }),
+      limit.map { .int(Int64($0)) } ?? .null,
+      .int(Int64(offset)), .bool(wantsDocuments), filter?.signature ?? .null,
+    ]
+    // A query that is nested too deeply for JSON is equal to no other.
+    return (try? JSONValue.array(parts).serialized())
+      ?? withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
+  }
+}
+
+extension RecordFilter {
+  fileprivate var signature: JSONValue {
+    switch self {
+    case .field(let path, let test): ["field", .string(path), test.signature]
+    case .all(let parts): ["all", .array(parts.map(\.signature))]
+    case .any(let parts): ["any", .array(parts.map(\.signature))]
+    case .not(let part): ["not", part.signature]
+    }
+  }
+}
+
+extension RecordTest {
+  fileprivate var signature: JSONValue {
+    switch self {
+    case .equals(let value): ["eq", value]
+    case .notEquals(let value): ["ne", value]
+    case .less(let value): ["lt", value]
+    case .lessOrEqual(let value): ["lte", value]
+    case .greater(let value): ["gt", value]
+    case .greaterOrEqual(let value): ["gte", value]
+    case .oneOf(let values): ["in", .array(values)]
+    case .prefix(let text): ["prefix", .string(text)]
+    case .contains(let value): ["contains", value]
+    case .exists(let wanted): ["exists", .bool(wanted)]
     }
   }
 }

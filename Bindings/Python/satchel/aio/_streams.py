@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
+import time
 import weakref
 from collections import deque
-from typing import Any, Callable, Deque, Generic, List, Optional, TypeVar
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Callable, Deque, Dict, Generic, Hashable, List, Optional, TypeVar
 
 from satchel.aio._calls import Calls, ClosingTwin
 from satchel.observer import Change
 from satchel.observer import Observer as BlockingObserver
-from satchel.records import Record
+from satchel.records import LiveResult
 from satchel.records import Watch as BlockingWatch
 
 __all__ = ["Changes", "Observer", "Watch"]
 
+# The number of changes that are kept for a reader that takes none.
+_MAX_CHANGES = 1000
+
 _Document = TypeVar("_Document")
 _Stream = TypeVar("_Stream", bound="_Opened")
+_Reading = asyncio.Future[Optional[LiveResult[_Document]]]
 
 
 class Observer(ClosingTwin):
@@ -64,6 +73,23 @@ class _Opened:
         await self.close()
 
 
+def _joined(changes: Iterable[Change]) -> List[Change]:
+    """One change that concerns all for each changed subject, and each event once."""
+    joined: Dict[Hashable, Change] = {}
+    for change in changes:
+        key: Hashable = (change.subject, *change.keys, change.place) if change.event else change.subject
+        known = joined.pop(key, change)
+        joined[key] = Change(
+            change.subject,
+            change.keys if change.event else ["*"],
+            0,
+            change.place if change.event else None,
+            known.own and change.own,
+            max(known.revision, change.revision),
+        )
+    return list(joined.values())
+
+
 class Changes(_Opened):
     """The changes of a store, made by ``store.changes()``: an asynchronous iterator that ends with the store.
 
@@ -72,10 +98,11 @@ class Changes(_Opened):
     ...         print(change.records)
 
     It begins with ``async with``, or with the first value that is asked for. Changes that are not taken
-    are kept, in their order.
+    are kept, in their order: of a reader that falls 1,000 changes behind, they are replaced by one change
+    for each subject, whose ``concerns_all`` is true, and each event once.
     """
 
-    __slots__ = ("_changes", "_waiting")
+    __slots__ = ("_changes", "_is_waking", "_lock", "_waiting")
 
     def __init__(
         self, calls: Calls, observe: Callable[[Callable[[Change], object]], BlockingObserver]
@@ -88,17 +115,30 @@ class Changes(_Opened):
             if method is not None:
                 method(change)
 
-        super().__init__(calls, lambda: observe(calls.later(notify)))
+        super().__init__(calls, lambda: observe(notify))
+        self._lock = threading.Lock()
         self._changes: Deque[Change] = deque()
+        self._is_waking = False
         self._waiting: List[asyncio.Future[None]] = []
         calls.ending.add(self)
 
     def _receive(self, change: Change) -> None:
-        self._changes.append(change)
-        self.wake()
+        # On a thread of the library. Many changes wake the loop once: what it has to do is bounded too.
+        with self._lock:
+            if len(self._changes) >= _MAX_CHANGES:
+                self._changes = deque(_joined(self._changes))
+            self._changes.append(change)
+            if self._is_waking:
+                return
+            self._is_waking = True
+        # A loop that was closed is notified of nothing.
+        with contextlib.suppress(RuntimeError):
+            self._calls.loop.call_soon_threadsafe(self.wake)
 
     def wake(self) -> None:
         """Lets what waits for a change look again; on the loop."""
+        with self._lock:
+            self._is_waking = False
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             if not each.done():
@@ -118,13 +158,15 @@ class Changes(_Opened):
 
     async def __anext__(self) -> Change:
         await self._open()
-        while not self._changes:
+        while True:
+            with self._lock:
+                if self._changes:
+                    return self._changes.popleft()
             if self.closed:
                 raise StopAsyncIteration
             more: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(more)
             await more
-        return self._changes.popleft()
 
 
 class Watch(_Opened, Generic[_Document]):
@@ -134,12 +176,18 @@ class Watch(_Opened, Generic[_Document]):
     ...     async for records in results:
     ...         show(records)
 
-    It begins with ``async with``, or with the first result that is asked for.
+    It begins with ``async with``, or with the first result that is asked for. A result whose ``next`` was
+    cancelled is returned by the following one.
     """
 
-    __slots__ = ()
+    __slots__ = ("_reading",)
 
-    async def next(self, timeout: Optional[float] = None) -> Optional[List[Record[_Document]]]:
+    def __init__(self, calls: Calls, opening: Callable[[], Any]) -> None:
+        super().__init__(calls, opening)
+        # Reads a large result, which takes time.
+        self._reading: Optional[_Reading[_Document]] = None
+
+    async def next(self, timeout: Optional[float] = None) -> Optional[LiveResult[_Document]]:
         """Waits for the next result.
 
         :param timeout: seconds to wait; None for any time
@@ -149,17 +197,42 @@ class Watch(_Opened, Generic[_Document]):
         watch: Optional[BlockingWatch[_Document]] = await self._open()
         if watch is None:
             return None
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            if self._reading is None or watch.closed:
+                left = None if end is None else max(0, end - time.monotonic())
+                try:
+                    await asyncio.wait_for(watch._slot.filled(), left)
+                except asyncio.TimeoutError:
+                    return None
+                taken = watch._slot.take(0)
+                if taken is None:
+                    if watch._slot.ended:
+                        return None
+                    continue
+                self._reading = asyncio.ensure_future(self._calls.read(partial(watch._result, taken)))
+            found = await self._read(self._reading)
+            if found is not None:
+                return found
+
+    async def _read(self, reading: _Reading[_Document]) -> Optional[LiveResult[_Document]]:
         try:
-            taken = await asyncio.wait_for(watch._slot.take_async(), timeout)
-        except asyncio.TimeoutError:
-            return None
-        # A large result takes time to decode.
-        return None if taken is None else await self._calls.read(lambda: watch._result(taken))
+            found = await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            # Its result is kept for the following call.
+            if reading.cancelled():
+                self._reading = None
+            raise
+        except BaseException:
+            self._reading = None
+            raise
+        self._reading = None
+        return found
 
     def __aiter__(self) -> Watch[_Document]:
         return self
 
-    async def __anext__(self) -> List[Record[_Document]]:
+    async def __anext__(self) -> LiveResult[_Document]:
         found = await self.next()
         if found is None:
             raise StopAsyncIteration

@@ -51,12 +51,13 @@ from satchel.records._values import (
     conflict_from,
     document_of,
 )
-from satchel.records._watch import Watch
+from satchel.records._watch import LiveResult, Watch
 from satchel.values import record_from, records_from
 
 __all__ = [
     "CollectionInfo",
     "Index",
+    "LiveResult",
     "Migration",
     "MirrorDifference",
     "MirrorReport",

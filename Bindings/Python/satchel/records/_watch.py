@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Generic, List, Optional, Tuple, TypeVar, Union
+import time
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Generic,
+    Iterable,
+    List,
+    Optional,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 from satchel import _callbacks
 from satchel._handles import Dependent, Handle
 from satchel._html import Rows
-from satchel._library import last_error, library, value_of
-from satchel.errors import SatchelError
+from satchel._library import json_answer, last_error, library
+from satchel.errors import Closed, SatchelError
 from satchel.records._values import Record, record_of
 
 if TYPE_CHECKING:
@@ -19,16 +31,41 @@ if TYPE_CHECKING:
     from satchel._abi import Bytes
     from satchel.store import Store
 
-__all__ = ["Watch"]
+__all__ = ["LiveResult", "Watch"]
 
 _Document = TypeVar("_Document")
 
 
+class LiveResult(Rows[Record[_Document]]):
+    """A result of a live query: a list of records, and what changed since the one before, as lists of ids.
+
+    Of the first result, all records are ``inserted``. ``removed`` are those that match no more, ``moved``
+    those that changed their place among the others, ``changed`` those with another document or metadata.
+    """
+
+    __slots__ = ("changed", "inserted", "moved", "removed")
+
+    def __init__(
+        self,
+        records: Iterable[Record[_Document]],
+        inserted: List[str],
+        removed: List[str],
+        moved: List[str],
+        changed: List[str],
+    ) -> None:
+        super().__init__(records)
+        self.inserted = inserted
+        self.removed = removed
+        self.moved = moved
+        self.changed = changed
+
+
 class _Slot:
-    """The newest result that was not taken yet; filled by a thread of the library."""
+    """The newest notification that was not taken yet; filled by a thread of the library."""
 
     def __init__(self) -> None:
         self._filled = threading.Condition()
+        # An error, or nothing: a result is read when it is taken.
         self._result: Optional[Union[bytes, SatchelError]] = None
         self._waiting: List[Tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
         self.ended = False
@@ -38,6 +75,13 @@ class _Slot:
             # The error of this thread, which is not that of the reader.
             self._result = last_error(status) if status else result
             self._wake()
+
+    def restore(self) -> None:
+        """Lets the next one take the result again that could not be read."""
+        with self._filled:
+            if self._result is None:
+                self._result = b""
+                self._wake()
 
     def end(self) -> None:
         with self._filled:
@@ -57,7 +101,8 @@ class _Slot:
             self._filled.wait_for(lambda: self._result is not None or self.ended, timeout)
             return self._taken()
 
-    async def take_async(self) -> Optional[Union[bytes, SatchelError]]:
+    async def filled(self) -> None:
+        """Waits until there is a result, or the end."""
         # Imported here, because it takes as long as all of this package; its users have it already.
         import asyncio
 
@@ -65,7 +110,7 @@ class _Slot:
         while True:
             with self._filled:
                 if self._result is not None or self.ended:
-                    return self._taken()
+                    return
                 future: asyncio.Future[None] = loop.create_future()
                 self._waiting.append((loop, future))
             try:
@@ -87,9 +132,12 @@ def _complete(future: asyncio.Future[None]) -> None:
 class Watch(Dependent, Generic[_Document]):
     """The results of a live query, made by :meth:`Records.watch`: an iterator, also for ``async for``.
 
-    The first result is the present one; each further one is waited for. A slow reader gets the newest result
-    only. One thread or task iterates at a time. Iteration ends when the query or the store is closed, and
-    raises a :class:`satchel.SatchelError` when the query cannot be run; it may go on afterwards.
+    The first result is the present one; each further one is waited for, and is read when it is taken: the
+    store keeps ids and digests of a result, no documents. A slow reader gets the newest result only. One
+    thread or task iterates at a time. Iteration ends when the query or the store is closed, and raises a
+    :class:`satchel.SatchelError` when the query cannot be run; it may go on afterwards. It goes on with a
+    collection that is dropped and declared again; after a migration to a newer version than that of the
+    collection's object it raises :class:`satchel.Newer`.
     """
 
     __slots__ = ("_read", "_slot")
@@ -112,15 +160,22 @@ class Watch(Dependent, Generic[_Document]):
         super().__init__(handle, store._owner, library.satchel_observer_free)
         store._adopt(self)
 
-    def next(self, timeout: Optional[float] = None) -> Optional[List[Record[_Document]]]:
+    def next(self, timeout: Optional[float] = None) -> Optional[LiveResult[_Document]]:
         """Waits for the next result.
 
         :param timeout: seconds to wait; None for any time
         :returns: None when there was none in that time, and when the query was closed
+        :raises InvalidArgument: in a batch: the results are those of commits
         :raises SatchelError: when the query cannot be run
         """
-        taken = self._slot.take(timeout)
-        return None if taken is None else self._result(taken)
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            taken = self._slot.take(None if end is None else max(0, end - time.monotonic()))
+            if taken is None:
+                return None
+            found = self._result(taken)
+            if found is not None:
+                return found
 
     def close(self) -> None:
         """Ends the live query; idempotent, and allowed while another thread waits for a result."""
@@ -129,25 +184,40 @@ class Watch(Dependent, Generic[_Document]):
             slot.end()
         super().close()
 
-    def _result(self, taken: Union[bytes, SatchelError]) -> List[Record[_Document]]:
+    def _result(self, taken: Union[bytes, SatchelError]) -> Optional[LiveResult[_Document]]:
+        """The result; None when it is the same as the one before."""
         if isinstance(taken, SatchelError):
             raise taken
-        return Rows([record_of(each, self._read) for each in value_of(taken)])
+        try:
+            found = json_answer(library.satchel_records_watch_result, self._handle.pointer)
+            if found is None:
+                return None
+            records = [record_of(each, self._read) for each in found.pop("records")]
+        except BaseException as error:
+            if isinstance(error, Closed) and self._slot.ended:
+                return None
+            self._slot.restore()
+            raise
+        return LiveResult(records, **found)
 
     def __iter__(self) -> Watch[_Document]:
         return self
 
-    def __next__(self) -> List[Record[_Document]]:
-        taken = self._slot.take(None)
-        if taken is None:
+    def __next__(self) -> LiveResult[_Document]:
+        found = self.next()
+        if found is None:
             raise StopIteration
-        return self._result(taken)
+        return found
 
     def __aiter__(self) -> Watch[_Document]:
         return self
 
-    async def __anext__(self) -> List[Record[_Document]]:
-        taken = await self._slot.take_async()
-        if taken is None:
-            raise StopAsyncIteration
-        return self._result(taken)
+    async def __anext__(self) -> LiveResult[_Document]:
+        while True:
+            await self._slot.filled()
+            taken = self._slot.take(0)
+            found = None if taken is None else self._result(taken)
+            if found is not None:
+                return found
+            if self._slot.ended:
+                raise StopAsyncIteration
