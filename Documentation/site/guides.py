@@ -27,6 +27,7 @@ GUIDES = {
     "Documentation/python.md": ("Python", "python.html"),
     "Documentation/swift.md": ("Swift", "swift.html"),
     "Documentation/compatibility.md": ("What stays the same", "compatibility.html"),
+    "Documentation/bounds.md": ("Bounds", "bounds.html"),
     "Documentation/glossary.md": (GLOSSARY, "glossary.html"),
     "Documentation/architecture.md": ("Architecture", "architecture.html"),
     "CONTRIBUTING.md": ("Contributing", "contributing.html"),
