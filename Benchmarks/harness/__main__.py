@@ -23,6 +23,7 @@ from .kept import reported_rows, updated
 from .live import READING as READING_OF_LIVE
 from .live import live, live_rows, live_table
 from .machine import processor
+from .many import many, many_rows
 from .mirror import mirror, mirror_row
 from .persist import persist, restore
 from .photo_data import GALLERIES, QUICK_GALLERIES
@@ -233,6 +234,9 @@ class Measured:
         rounds = min(self.rounds, SYNC_ROUNDS)
         self.part.figures["live"] = live(self.record_sets[0], rounds, self.with_satchel)
         self.part.rows += live_rows(self.part.figures["live"])
+        if self.with_satchel:
+            self.part.figures["many"] = many()
+            self.part.rows += many_rows(self.part.figures["many"])
 
     def calls(self) -> None:
         self.part.figures["calls"] = calls(self.rounds, self.with_satchel)
