@@ -352,5 +352,5 @@ def test_a_text_is_searched_in_linear_time_within_the_time_limit(store: satchel.
 
     assert seconds(lambda: ask(10_000)) / seconds(lambda: ask(100)) < 20
     nothing = {"any": [{path: {"contains": f"b{each}"}} for each in range(2000) for path in ("t", "list")]}
-    with notes.timeout(0.05), pytest.raises(satchel.TimedOut):
+    with store.timeout(0.05), pytest.raises(satchel.TimedOut):
         notes.count(nothing)
