@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any, List
 
 import pytest
 from albums import row
+from hosts import DictStore
 
 import satchel
 from satchel.remote import Directory, Remote
@@ -204,3 +206,92 @@ def test_an_empty_remote_is_not_written_to(store: Any, remote: Remote, tmp_path:
         back.sync(remote, "ana")
         assert theirs.count() == 1
 
+
+
+def test_a_directory_is_recognised_by_its_id(store: Any, tmp_path: Path) -> None:
+    place = tmp_path / "disk"
+    remote = Directory(place)
+    assert not place.exists(), "making a remote creates nothing"
+    notes = store.records("notes")
+    notes.put("a", {})
+    assert store.sync(remote, "ana", dry_run=True).first_upload == 1
+    assert not place.exists(), "nor does a dry run"
+    store.sync(remote, "ana")
+    id = json.loads((place / ".satchel/remote.json").read_text())["id"]
+    photos = store.photos(tmp_path / "pictures")
+    photos.upsert([row(1)])
+    photos.sync(remote, "ana")
+
+    # The disk is not mounted: nothing is there, or an empty directory.
+    place.rename(tmp_path / "unmounted")
+    notes.put("b", {})
+    photos.upsert([row(2)])
+    for is_made in (False, True):
+        if is_made:
+            place.mkdir()
+        for synchronize in (store.sync, photos.sync):
+            with pytest.raises(satchel.Unavailable, match="the remote is empty"):
+                synchronize(Directory(place), "ana")
+        assert list(tmp_path.glob("disk/*")) == []
+    # Another disk is.
+    with satchel.open(tmp_path / "other.satchel") as other:
+        other.records("notes").put("c", {})
+        other.sync(Directory(place), "ana")
+    for synchronize in (store.sync, photos.sync):
+        with pytest.raises(satchel.ForeignFile, match="another directory"):
+            synchronize(Directory(place), "ana")
+    # A copy is the same, and an id that is lost beside data is written again.
+    shutil.rmtree(place)
+    shutil.copytree(tmp_path / "unmounted", place)
+    (place / ".satchel/remote.json").unlink()
+    report = store.sync(Directory(place), "ana")
+    assert report.records.uploaded == 1
+    assert report.photos.uploaded
+    assert json.loads((place / ".satchel/remote.json").read_text())["id"] == id
+
+
+def test_a_directory_that_lost_everything_is_written_again(store: Any, tmp_path: Path) -> None:
+    remote = Directory(tmp_path / "disk")
+    store.records("notes").put("a", {})
+    store.sync(remote, "ana")
+    shutil.rmtree(tmp_path / "disk")
+    with pytest.raises(satchel.Unavailable):
+        store.sync(Directory(tmp_path / "disk"), "ana")
+    assert store.sync(Directory(tmp_path / "disk"), "ana", recreate=True).records.uploaded == 1
+    assert store.sync(Directory(tmp_path / "disk"), "ana").unchanged
+
+
+def test_the_parent_of_a_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(satchel.NotFound, match="nowhere"):
+        Directory(tmp_path / "nowhere/disk")
+
+
+def test_an_interrupted_deletion_of_an_account_is_repeated(store: Any, tmp_path: Path) -> None:
+    host = DictStore()
+    remote = host.remote()
+    notes = filled(store, remote, tmp_path / "pictures")
+    notes.put_many({f"n{each}": {"title": "x" * 100} for each in range(400)})
+    store.sync(remote, "ana")
+    total, deleted = len(host.objects), 0
+    allowed: List[int] = []
+
+    def stop(operation: str, key: str) -> None:
+        if operation == "delete" and "probe" not in key:
+            if not allowed:
+                raise PermissionError(key)
+            allowed.pop()
+
+    host.before = stop
+    while True:
+        allowed[:] = [1]
+        try:
+            deleted += store.delete_account(remote, "ana").objects
+            break
+        except satchel.Unauthorized:
+            deleted += 1
+            # No device goes on meanwhile.
+            with pytest.raises(satchel.ForeignFile, match="account closed"):
+                store.sync(remote, "ana")
+    host.before = lambda operation, key: None
+    assert sorted(host.objects) == ["catalogs/ana/manifest.json", "records/ana/head"]
+    assert deleted == total - 2
