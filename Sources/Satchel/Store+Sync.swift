@@ -42,8 +42,8 @@ extension Store {
   ///
   /// Blocks; syncs of one store run one after the other, and other calls do not wait for them. The first sync binds
   /// the store to the remote and the user. Entries that cannot be sent or applied do not stop the others:
-  /// `failed` lists them, and `RecordCollection.conflicts` the waiting versions. Changes that are made during
-  /// the sync are sent by the next.
+  /// `failed` lists them, and `RecordCollection.conflicts` the waiting versions. Of changes that are made during
+  /// the sync, those that two further uploads find are sent, and the others by the next sync.
   ///
   /// - Parameters:
   ///   - remote: an object store with conditional writes and with an identity

@@ -221,7 +221,8 @@ class SyncingStore(Owner):
         the photo catalogue whose first ``photos.sync`` was with the same remote and user. The first
         synchronization binds the store to both. What cannot be sent or applied does not stop the rest:
         ``failed`` of the report and ``records.conflicts()`` name it. Synchronizations of one store run one
-        at a time; other calls are not blocked, and what they change is sent by the next one.
+        at a time; other calls are not blocked. Of what they change meanwhile, a synchronization sends what two
+        further uploads find, and the next one the rest.
 
         :param remote: an object store with conditional writes; :class:`satchel.remote.Callbacks` need an
             identity

@@ -13,6 +13,8 @@ package struct SyncEnvelope: Sendable, Equatable {
   static let maximumSize = maximumDocument + 64 << 10
   /// The numbers of a writer's changes.
   static let numbers: ClosedRange<Int64> = 0...1 << 53
+  /// The revisions of documents. A local one may be greater, after one of 2^52 was received: it is sent as 2^52.
+  static let revisions: ClosedRange<Int64> = 0...1 << 52
   static let checksumDigits = 32
   static let saltDigits = 32
 
@@ -63,6 +65,7 @@ package struct SyncEnvelope: Sendable, Equatable {
   ) {
     var content = content
     content.modified = max(content.modified, base?.content.modified ?? 0)
+    content.revision = min(content.revision, Self.revisions.upperBound)
     self.init(
       bytes: Self.bytes(content, key, version, writer, number, ancestors, salt), key: key, version: version,
       content: content, writer: writer, number: number, ancestors: ancestors, salt: salt)
@@ -175,7 +178,7 @@ extension SyncEnvelope {
     self.init(
       bytes: bytes, key: key, version: try members.integer("version", 1...Int64(Int32.max)),
       content: SyncContent(
-        document: document.map { Array($0) }, revision: try members.integer("revision", 0...1 << 53),
+        document: document.map { Array($0) }, revision: try members.integer("revision", Self.revisions),
         created: try members.integer("created", time), modified: try members.integer("modified", time)),
       writer: writer, number: try members.integer("n", Self.numbers),
       ancestors: try SyncVersionVector(members.object("ancestors", limit: SyncVersionVector.limit)),

@@ -13,6 +13,31 @@ struct SyncHead: Sendable, Equatable {
     var epoch: Int64
     var log: String
     var number: Int64
+
+    /// The greatest difference between two positions of a log: no devices write so many heads.
+    static let maximumJump: Int64 = 1 << 32
+
+    /// Whether no devices can have moved the log from another position to this one.
+    func isImpossible(after known: Position) -> Bool {
+      epoch - known.epoch > Self.maximumJump || number - known.number > Self.maximumJump
+    }
+
+    /// The position of a log that replaces this one.
+    ///
+    /// - Parameters:
+    ///   - known: the position of the device; one that is impossible after this one is that of a head that no device has
+    ///     written, and does not count
+    ///   - isRenumbered: whether no pack of this log is named by the other one
+    func next(after known: Position? = nil, isRenumbered: Bool) -> Position {
+      let known = known.flatMap { $0.isImpossible(after: self) ? nil : $0 }
+      let number = max(number, known?.number ?? 0)
+      return Position(
+        epoch: max(epoch, known?.epoch ?? 0) + 1, log: SyncName.randomLog(),
+        number: isRenumbered && number > Self.lastNumber ? 1 : min(number + 1, SyncPack.numbers.upperBound))
+    }
+
+    /// A log with a greater number is renumbered before changes are sent.
+    static let lastNumber = SyncPack.numbers.upperBound - 1 << 20
   }
 
   var position: Position
@@ -67,6 +92,7 @@ struct SyncHead: Sendable, Equatable {
   /// Whether it is older than the position of a device: the response is stale, or the object store has lost
   /// data.
   func isOlder(than known: Position) -> Bool {
+    if known.isImpossible(after: position) { return false }
     if position.epoch != known.epoch { return position.epoch < known.epoch }
     return position.log != known.log || position.number < known.number
   }

@@ -182,4 +182,13 @@ struct SyncChanges: Sendable {
   var expectedBytes: Int64 = 0
   /// Whether a local transaction was divided, because it exceeds the limit of one commit.
   var isCut = false
+  /// The number of the latest local change when they were collected.
+  var latest: Int64 = 0
+
+  /// Leaves the changes for a later sync.
+  mutating func withhold() {
+    changes = []
+    state = start
+    hasMore = false
+  }
 }

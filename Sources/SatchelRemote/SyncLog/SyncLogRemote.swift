@@ -133,10 +133,21 @@ struct SyncLogRemote: Sendable {
   func entries(of head: SyncHead) throws -> [SyncEntry] { try head.entries(seal(of: head)) }
 
   /// The bytes of a head with the signature of this sync's key.
-  func signed(_ head: SyncHead) -> [UInt8] {
+  ///
+  /// - Throws: `SatchelError` (`full`) for a head that no device would read
+  func signed(_ head: SyncHead) throws -> [UInt8] {
+    guard head.packs.count <= SyncPack.maximumCount else {
+      throw SatchelError(.full, "the sync log has reached its limit of \(SyncPack.maximumCount) packs")
+    }
     var head = head
     head.sign(keys, user)
-    return head.serialized()
+    let body = head.serialized()
+    do {
+      _ = try SyncHead(parsing: body)
+    } catch {
+      throw SatchelError(.full, "the sync log has reached a limit of its format: \(error)", underlying: error)
+    }
+    return body
   }
 
   /// Replaces the head, if it still has the ETag; for nil, if no head exists.

@@ -64,10 +64,7 @@ extension SyncLogRun {
     draft.head.bytes = changes.state.bytes
     draft.head.digest = changes.state.digest
     if !upkeep.garbage.isEmpty { draft.head.fence = draft.head.position.number }
-    let body = remote.signed(draft.head)
-    guard body.count <= SyncHead.maximumSize, draft.head.packs.count <= SyncPack.maximumCount else {
-      throw SatchelError(.full, "the sync log has reached its limit of \(SyncPack.maximumCount) packs")
-    }
+    let body = try remote.signed(draft.head)
     for upload in draft.uploads {
       guard try remote.upload(upload) else { return nil }
       segments += draft.segments.filter { $0.pack.name == upload.pack.name }

@@ -49,6 +49,7 @@ extension SyncLogRun {
       return nil
     case .head(let head, let etag):
       try remote.authorize(head)
+      try Self.check(head.position, after: state.position)
       try finishPhase()
       if let position = state.position, head.isOlder(than: position) {
         return SatchelError(.unavailable, "the remote returned an older version than before; try again")

@@ -20,6 +20,7 @@ extension SyncLogRun {
       if !missing.isEmpty { return try lose(missing, head, etag, pull, failures) }
       if try ledger.complete(pull, head, etag) {
         try finishPhase()
+        if all { last = nil }
         return nil
       }
       if all { return try lose([], head, etag, pull, failures) }
@@ -103,11 +104,11 @@ extension SyncLogRun {
   /// Lists unreadable packs in the head, so that a device that has their entries rewrites them at its next
   /// sync: it would not read packs again while the head is unchanged.
   private mutating func listMissing(_ packs: [SyncPack], _ head: SyncHead, _ etag: ETag) throws {
-    let missing = Set(head.missing).union(packs.map(\.name))
+    let missing = Set(head.missing).union(packs.map(\.name)).intersection(head.packs.map(\.name))
     guard missing.count > Set(head.missing).count else { return }
     try probeOnce()
     var head = head
-    head.position.number += 1
+    head.position.number = min(head.position.number + 1, SyncPack.numbers.upperBound)
     head.id = SyncName.random()
     head.missing = missing.sorted()
     _ = try remote.replaceHead(remote.signed(head), base: etag)
@@ -115,7 +116,7 @@ extension SyncLogRun {
 
   /// Writes the readable entries as a new log, to which all devices then send their other entries.
   private func rebuild(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull) throws {
-    let position = Self.position(after: head.position, try ledger.state().position)
+    let position = head.position.next(after: try ledger.state().position, isRenumbered: true)
     guard var new = try writeLog(pull, at: position, bytes: head.bytes, to: remote)?.head else { return }
     new.others = head.others
     _ = try remote.replaceHead(remote.signed(new), base: etag)
@@ -137,7 +138,7 @@ extension SyncLogRun {
     var head = head
     // The packs stay as they are.
     if head.key != nil { head.origin = head.origin ?? head.position.log }
-    head.position = Self.position(after: head.position, known)
+    head.position = head.position.next(after: known, isRenumbered: false)
     head.id = SyncName.random()
     head.fence = head.position.number
     _ = try remote.replaceHead(remote.signed(head), base: etag)
@@ -145,16 +146,8 @@ extension SyncLogRun {
 
   /// Writes an empty log of the next epoch, where the head is missing or unreadable.
   func create(after known: SyncHead.Position, base: ETag?) throws {
-    let head = SyncHead(beginning: Self.position(after: known, nil))
+    let head = SyncHead(beginning: known.next(isRenumbered: true))
     _ = try remote.replaceHead(remote.signed(head), base: base)
-  }
-
-  static func position(
-    after one: SyncHead.Position, _ other: SyncHead.Position?
-  ) -> SyncHead.Position {
-    SyncHead.Position(
-      epoch: max(one.epoch, other?.epoch ?? 0) + 1, log: SyncName.randomLog(),
-      number: max(one.number, other?.number ?? 0) + 1)
   }
 
   /// The head of a new log whose packs were uploaded.

@@ -41,7 +41,7 @@ extension SyncLogRun {
   /// Writes the local entries as a new log.
   ///
   /// - Returns: false when the outcome is unknown
-  private mutating func rewrite(_ keys: SyncLogKey?) throws -> Bool {
+  mutating func rewrite(_ keys: SyncLogKey?) throws -> Bool {
     let state = try ledger.state()
     guard state.phase == nil, state.upload == nil, (state.etag == nil) == (state.position == nil) else {
       return false
@@ -53,8 +53,8 @@ extension SyncLogRun {
     try probeOnce()
     var target = remote
     target.keys = keys
-    let position = Self.position(
-      after: state.position ?? SyncHead.Position(epoch: 0, log: "", number: 0), nil)
+    let known = state.position ?? SyncHead.Position(epoch: 0, log: "", number: 0)
+    let position = known.next(isRenumbered: true)
     let entries = SyncPull(generation: state.generation, isWhole: false, state: state)
     guard var new = try writeLog(entries, at: position, bytes: state.bytes, to: target) else { return false }
     // Another process may have changed the entries meanwhile.
@@ -66,11 +66,7 @@ extension SyncLogRun {
     new.head.others = old?.others ?? []
     let replaced = (old?.packs.map(\.name) ?? []) + (old?.retired ?? [])
     new.head.retired = Array(replaced.prefix(SyncHead.maximumRetired))
-    let body = target.signed(new.head)
-    guard body.count <= SyncHead.maximumSize, new.head.packs.count <= SyncPack.maximumCount else {
-      throw SatchelError(.full, "the sync log has reached its limit of \(SyncPack.maximumCount) packs")
-    }
-    guard try target.replaceHead(body, base: state.etag) != nil else { return false }
+    guard try target.replaceHead(target.signed(new.head), base: state.etag) != nil else { return false }
     report.commits += 1
     // Packs that the new head does not name hold bytes of the old log, under the old key or in plain text.
     try remote.delete(replaced)

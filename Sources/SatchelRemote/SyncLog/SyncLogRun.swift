@@ -3,6 +3,9 @@ import SatchelCore
 /// One sync of a store with its sync log: reads the head, applies new entries, and replaces the head by one
 /// with the local changes, until there are no changes to send. The head is replaced under If-Match with the
 /// ETag that was read: of two concurrent devices, one fails and reads again.
+///
+/// It sends the changes that are pending when it begins to send, and those of at most two further commits, however
+/// busily the app writes.
 package struct SyncLogRun {
   /// The outcome of a round.
   enum Round {
@@ -29,6 +32,12 @@ package struct SyncLogRun {
   private var rewritten: Set<String> = []
   /// The changes that the last round did not send because the key was missing: each round tries again.
   private var unsent: Set<SyncKey> = []
+  /// The latest change when this sync began to send; nil before that, and after the log was read as a whole, which makes
+  /// local entries pending that it has lost.
+  var last: Int64?
+  /// The commits of only later changes.
+  private var further = 0
+  private static let maximumFurther = 2
   private var isProbed = false
   private var hasSwept = false
 
@@ -70,6 +79,7 @@ package struct SyncLogRun {
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (failures, knowsHead) = (0, false)
+    (last, further) = (nil, 0)
     while true {
       try options.cancellation.check()
       switch try round(failures, knowsHead: knowsHead) {
@@ -143,12 +153,15 @@ package struct SyncLogRun {
       return try mend(etag, error, state, failures)
     case .invalid(let etag, let error):
       if let known { try remote.authorize(known) }
-      guard options.acceptsLoss else { throw error }
-      try create(after: state.position ?? Self.unknownPosition, base: etag)
-      return error
+      return try replace(invalid: etag, error, state)
     case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures)
     case .head(let head, let etag):
       try remote.authorize(head)
+      do {
+        try Self.check(head.position, after: state.position)
+      } catch let error as SatchelError {
+        return try replace(invalid: etag, error, state)
+      }
       // The state is that of before the request: beginning to pull fails if the position has moved since.
       try finishPhase()
       if let position = state.position, head.isOlder(than: position) {
@@ -176,6 +189,24 @@ package struct SyncLogRun {
     return SatchelError(.unavailable, "\(error.message), and the sync log is being rebuilt; try again")
   }
 
+  /// Replaces a head that no device has written by an empty one, when the loss is accepted.
+  private func replace(
+    invalid etag: ETag, _ error: SatchelError, _ state: SyncLogState
+  ) throws -> SatchelError {
+    guard options.acceptsLoss else { throw error }
+    try create(after: state.position ?? Self.unknownPosition, base: etag)
+    return error
+  }
+
+  /// - Throws: `SatchelError` (`damaged`) for a position that no devices can have reached since `known`
+  static func check(_ position: SyncHead.Position, after known: SyncHead.Position?) throws {
+    guard let known, position.isImpossible(after: known) else { return }
+    throw SatchelError(
+      .damaged,
+      "head: its epoch and number, \(position.epoch) and \(position.number), are too far from \(known.epoch) and "
+        + "\(known.number), which were read before; accept the loss to replace it by the data of this device")
+  }
+
   /// The error for a damaged head that this device has never read.
   static func unknown(_ error: SatchelError) -> SatchelError {
     SatchelError(
@@ -185,7 +216,7 @@ package struct SyncLogRun {
   }
 
   /// An epoch above that of every log that a device may know, for when the head is unreadable.
-  static let unknownPosition = SyncHead.Position(epoch: 1 << 40, log: "", number: 0)
+  static let unknownPosition = SyncHead.Position(epoch: 1 << 31, log: "", number: 0)
 
   // MARK: Resolve
 
@@ -213,19 +244,28 @@ package struct SyncLogRun {
   // MARK: Send
 
   private mutating func send() throws -> Round {
-    let changes = try ledger.changes()
+    var changes = try ledger.changes()
     try ledger.note(changes.failures, changes.obsolete)
     forgetUnsent()
     for failure in changes.failures {
       report.failed.append(SyncFailure(failure.key, failure.error))
       if failure.error.code == .unauthorized { unsent.insert(failure.key) }
     }
+    let first = last ?? changes.latest
+    last = first
+    let isFurther = changes.changes.first.map { $0.sequence > first } ?? false
+    if isFurther, further >= Self.maximumFurther { changes.withhold() }
     let upkeep = try findUpkeep(changes)
     guard !changes.changes.isEmpty || !upkeep.isEmpty else { return .done }
     try probeOnce()
+    if changes.start.position?.number ?? 0 > SyncHead.Position.lastNumber {
+      _ = try rewrite(remote.keys)
+      return .again(Self.raced)
+    }
     guard let prepared = try prepare(changes, upkeep) else { return .again(Self.raced) }
     guard try commit(prepared.upload, compactions: prepared.compactions) else { return .again(Self.raced) }
     rewritten.formUnion(upkeep.broken)
+    if isFurther { further += 1 }
     for change in changes.changes { report.addSent(change.envelope) }
     try options.progress(.send(report.sent))
     report.isCut = report.isCut || changes.isCut

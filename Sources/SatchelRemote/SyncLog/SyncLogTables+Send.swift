@@ -13,6 +13,7 @@ extension SyncLogTables {
       var collected = Collected(
         changes: SyncChanges(start: state, state: state), writer: try Self.writer(connection))
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
+      collected.changes.latest = try SyncTracker.latest(connection)
       let now = try database.time(connection)
       let declared = Set(try client.collections(connection))
       // Of changes that cannot be sent the first is tried, so that the report names them.

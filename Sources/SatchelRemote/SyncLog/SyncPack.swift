@@ -5,8 +5,8 @@ import SatchelJSON
 struct SyncPack: Sendable, Equatable {
   static let maximumSize: Int64 = 64 << 20
   static let maximumCount = 4096
-  /// Sequence numbers of the log, and counts of entries.
-  static let numbers: ClosedRange<Int64> = 0...1 << 53
+  /// Epochs and sequence numbers of the log, and counts of entries.
+  static let numbers: ClosedRange<Int64> = 0...1 << 52
 
   var name: String
   /// The interval of the sequence numbers of its entries.

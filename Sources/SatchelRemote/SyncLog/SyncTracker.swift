@@ -52,7 +52,12 @@ package final class SyncTracker {
   private static func sequence(_ connection: Connection, _ stamp: Int64) throws -> Int64 {
     try connection.run(
       "UPDATE sync_writer SET sequence = sequence + 1, stamp = ?1 WHERE stamp <> ?1", .integer(stamp))
-    return try connection.first("SELECT sequence FROM sync_writer") {
+    return try latest(connection)
+  }
+
+  /// The sequence number of the latest change.
+  static func latest(_ connection: Connection) throws -> Int64 {
+    try connection.first("SELECT sequence FROM sync_writer") {
       try $0.integer(0, in: 0...SyncEnvelope.numbers.upperBound)
     } ?? 0
   }

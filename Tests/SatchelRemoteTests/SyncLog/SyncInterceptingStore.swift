@@ -1,16 +1,19 @@
 import SatchelCore
 import SatchelRemote
 
-/// A store that calls something before each request.
+/// A store that calls something before requests: the first of each method, or each.
 final class SyncInterceptingStore: ObjectStore {
   private let store: SyncMemoryStore
   private let before: @Sendable (String) throws -> Void
   private let log = Locked<[String]>([])
-  private let isBusy = Locked(false)
+  private let isEach: Bool
   var requests: [String] { log.withLock { $0 } }
 
-  init(_ store: SyncMemoryStore, _ before: @escaping @Sendable (String) throws -> Void) {
+  init(
+    _ store: SyncMemoryStore, each isEach: Bool = false, _ before: @escaping @Sendable (String) throws -> Void
+  ) {
     self.store = store
+    self.isEach = isEach
     self.before = before
   }
 
@@ -19,7 +22,7 @@ final class SyncInterceptingStore: ObjectStore {
       log.append("\(method) \(key.hasSuffix("head") ? "head" : "p")")
       return log.count { $0.hasPrefix(method) } == 1
     }
-    if isFirst { try? before(method) }
+    if isFirst || isEach { try? before(method) }
   }
 
   func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
