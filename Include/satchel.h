@@ -1205,6 +1205,10 @@ typedef struct satchel_remote_answer satchel_remote_answer;
 /**
  * Sets the body of the object, or the JSON of a listing.
  *
+ * The body of an object that is larger than what is read of its kind is refused and not
+ * copied: of the head of a sync log 1 MiB, of a pack the size that the head states, of
+ * other objects at most 1 GiB.
+ *
  * @param answer  the response
  * @param body    the body; copied
  */

@@ -12,13 +12,21 @@ final class RemoteAnswer: Sendable {
     var metadata: [UInt8]?
     var size: Int64?
     var message: String?
+    /// Whether the body is larger than the limit.
+    var isTooLarge = false
   }
 
   private let content = Mutex(Content())
+  /// The maximum size of the body: a larger one is not copied.
+  private let limit: Int64
+
+  private init(limit: Int64) { self.limit = limit }
 
   /// Calls a function of the host with a handle for its response, and returns its result and the response.
-  static func of(_ ask: (OpaquePointer?) -> satchel_remote_result) -> (satchel_remote_result, Content) {
-    let answer = RemoteAnswer()
+  static func of(
+    limit: Int64, _ ask: (OpaquePointer?) -> satchel_remote_result
+  ) -> (satchel_remote_result, Content) {
+    let answer = RemoteAnswer(limit: limit)
     let handle = Handles.answers.insert(answer)
     let result = ask(handle)
     _ = Handles.answers.remove(handle)
@@ -32,14 +40,21 @@ final class RemoteAnswer: Sendable {
       do { try change(&content) } catch { content.message = "\(error)" }
     }
   }
+
+  static func setBody(_ handle: OpaquePointer?, _ body: satchel_bytes) {
+    guard let limit = (try? Handles.answers.borrow(handle))?.limit else { return }
+    set(handle) { answer in
+      answer.body = nil
+      let bytes = try body.raw("body")
+      answer.isTooLarge = Int64(bytes.count) > limit
+      answer.body = answer.isTooLarge ? [] : Array(bytes)
+    }
+  }
 }
 
 @_cdecl("satchel_remote_answer_body") @implementation
 public func satchel_remote_answer_body(_ answer: OpaquePointer!, _ body: satchel_bytes) {
-  RemoteAnswer.set(answer) { answer in
-    answer.body = nil
-    answer.body = try Array(body.raw("body"))
-  }
+  RemoteAnswer.setBody(answer, body)
 }
 
 @_cdecl("satchel_remote_answer_etag") @implementation
@@ -75,12 +90,14 @@ struct RemoteResult {
   /// The key or other subject of the request, for messages.
   let subject: String
   /// Whether the request may have written something.
-  var isWrite = false
+  let isWrite: Bool
 
+  /// - Parameter limit: the maximum size of the body
   init(
-    about subject: String, isWrite: Bool = false, _ ask: (OpaquePointer?) -> satchel_remote_result
+    about subject: String, isWrite: Bool = false, limit: Int64 = StoredObject.maximumSize,
+    _ ask: (OpaquePointer?) -> satchel_remote_result
   ) {
-    (result, content) = RemoteAnswer.of { answer in
+    (result, content) = RemoteAnswer.of(limit: limit) { answer in
       HostWork.calling("a function of the remote") { ask(answer) }
     }
     self.subject = subject
@@ -112,6 +129,7 @@ struct RemoteResult {
     if result == SATCHEL_REMOTE_NOT_MODIFIED { return .notModified }
     try check()
     guard let body = content.body else { throw invalid("no body was set") }
+    if content.isTooLarge { throw failure(.tooLarge, "the body is larger than the limit") }
     return .object(body: body, etag: try etag(), metadata: try metadata())
   }
 

@@ -20,9 +20,9 @@ extension HostCalls {
     nonisolated(unsafe) let remove = try function(\.remove, "remove")
     nonisolated(unsafe) let list = try function(\.list, "list")
     self.init(
-      get: { key, known, _ in
+      get: { key, known, limit, _ in
         try lend(key, known) { name, known in
-          RemoteResult(about: key) { get(host.address, name, known, $0) }
+          RemoteResult(about: key, limit: limit) { get(host.address, name, known, $0) }
         }.reading()
       },
       put: { key, body, condition, metadata, _ in

@@ -23,11 +23,11 @@ package final class MeteredStore: LazyObjectStore {
     }
   }
 
-  package func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
-    throws(ObjectStoreError) -> ObjectReading
-  {
+  package func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
     count(requests: 1)
-    let reading = try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    let reading = try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
     if case .object(let object) = reading { count(down: object.body.count) }
     return reading
   }

@@ -17,10 +17,12 @@ public protocol ObjectStore: Sendable {
 
   /// Reads an object, unless its ETag is still `known`.
   ///
-  /// - Throws: `.notFound`, `.truncated`, and the errors of any call: `.denied`, `.transient`, `.cancelled`,
+  /// - Parameter limit: the maximum size of the body in bytes: a larger one is not received
+  /// - Throws: `.notFound`, `.truncated`, `.tooLarge`, and the errors of any call: `.denied`, `.transient`, `.cancelled`,
   ///   `.invalidKey`, `.failed`
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
+  func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading
 
   /// Writes an object as a whole; readers never see a partial object.
   ///
@@ -62,10 +64,10 @@ extension ObjectStore {
   public var listsETags: Bool { false }
 
   /// Reads an object unconditionally.
-  public func get(_ key: ObjectKey, cancellation: Cancellation = .never) throws(ObjectStoreError)
-    -> StoredObject
-  {
-    switch try get(key, ifNoneMatch: nil, cancellation: cancellation) {
+  public func get(
+    _ key: ObjectKey, limit: Int64 = StoredObject.maximumSize, cancellation: Cancellation = .never
+  ) throws(ObjectStoreError) -> StoredObject {
+    switch try get(key, ifNoneMatch: nil, limit: limit, cancellation: cancellation) {
     case .object(let object): return object
     case .notModified:
       throw ObjectStoreError(
@@ -74,7 +76,7 @@ extension ObjectStore {
   }
 
   public func get(_ key: ObjectKey, ifNoneMatch known: ETag) throws(ObjectStoreError) -> ObjectReading {
-    try get(key, ifNoneMatch: known, cancellation: .never)
+    try get(key, ifNoneMatch: known, limit: StoredObject.maximumSize, cancellation: .never)
   }
 
   @discardableResult
@@ -112,6 +114,9 @@ extension ObjectStore {
 
 /// An object read from a store.
 public struct StoredObject: Sendable, Equatable {
+  /// The maximum size of an object that is read whole, in bytes.
+  public static let maximumSize: Int64 = 1 << 30
+
   public var body: [UInt8]
   public var etag: ETag
   public var metadata: ObjectMetadata

@@ -20,6 +20,8 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case transient(retryAfter: Int64?)
     /// The body ended before its announced length.
     case truncated
+    /// The body is larger than the caller's limit, and was not received.
+    case tooLarge
     /// The caller cancelled.
     case cancelled
     /// The key or prefix is invalid, or this store cannot represent it.
@@ -38,6 +40,11 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   }
 
   public var description: String { message }
+
+  /// The error for a body that is larger than the limit.
+  package static func tooLarge(_ key: ObjectKey, limit: Int64) -> ObjectStoreError {
+    ObjectStoreError(.tooLarge, "\(key): the object is larger than the limit of \(limit) bytes")
+  }
 
   /// Whether the same request may be retried as it is. After `unknownOutcome` the object must be read back
   /// first.
@@ -66,6 +73,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
       case .unknownOutcome, .transient: .unavailable
       case .denied: .unauthorized
       case .truncated: .damaged
+      case .tooLarge: .full
       case .cancelled: .cancelled
       case .invalidKey: .invalid
       case .failed(let code): code

@@ -103,7 +103,7 @@ package struct ReliableWriter: Sendable {
     guard head.size == Int64(body.count) else { return false }
     if let known = head.metadata[Self.checksumName] { return known == checksum }
     // The object was written without a checksum, or the store does not keep metadata.
-    switch try store.get(key, ifNoneMatch: nil, cancellation: cancellation) {
+    switch try store.get(key, ifNoneMatch: nil, limit: head.size, cancellation: cancellation) {
     case .object(let object): return object.etag == head.etag && object.body == body
     case .notModified: return false
     }

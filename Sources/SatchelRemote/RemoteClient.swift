@@ -27,7 +27,8 @@ public struct RemoteClient: Sendable {
     try converting {
       let (key, known) = (try ObjectKey(key), try known.map(Self.etag))
       let reading = try requests.attempt { () throws(ObjectStoreError) in
-        try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+        try store.get(
+          key, ifNoneMatch: known, limit: StoredObject.maximumSize, cancellation: cancellation)
       }
       guard case .object(let object) = reading else { return nil }
       return object

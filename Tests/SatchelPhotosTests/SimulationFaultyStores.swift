@@ -39,9 +39,9 @@ struct RecomputingStore: ForwardingStore {
   var isOnlyMissing = false
 
   func get(
-    _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
-    let reading = try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    let reading = try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
     guard case .object(var object) = reading else { return reading }
     var values = object.metadata.values
     if isOnlyMissing, values[SyncRemote.checksumName] != nil { return reading }
@@ -114,9 +114,9 @@ struct UnconfirmedManifestStore: ForwardingStore {
   }
 
   func get(
-    _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
-    let reading = try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    let reading = try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
     if key == manifestKey, case .object(let object) = reading { last.withLock { $0 = object.body } }
     return reading
   }

@@ -34,7 +34,7 @@ package final class FaultyStore: ObjectStore {
   }
 
   package func get(
-    _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
     let fault = next()
     try failReading(fault)
@@ -42,7 +42,7 @@ package final class FaultyStore: ObjectStore {
     if fault == .stale, let old = state.withLock({ $0.before[key] }) {
       return old.etag == known ? .notModified : .object(old)
     }
-    let reading = try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    let reading = try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
     guard fault == .corrupted, case .object(var object) = reading, !object.body.isEmpty else {
       return reading
     }

@@ -12,9 +12,9 @@ extension ForwardingStore {
   package var listsETags: Bool { store.listsETags }
 
   package func get(
-    _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
-    try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
   }
 
   package func put(

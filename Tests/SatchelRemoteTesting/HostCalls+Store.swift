@@ -4,9 +4,11 @@ extension HostCalls {
   /// Creates a host that forwards its calls to another store.
   package init(_ store: any ObjectStore) {
     self.init(
-      get: { key, known, cancellation in
+      get: { key, known, limit, cancellation in
         let known = known.flatMap { ETag($0) }
-        switch try store.get(ObjectKey(key), ifNoneMatch: known, cancellation: cancellation) {
+        switch try store.get(
+          ObjectKey(key), ifNoneMatch: known, limit: limit, cancellation: cancellation)
+        {
         case .notModified: return .notModified
         case .object(let object):
           return .object(body: object.body, etag: object.etag.text, metadata: object.metadata.values)

@@ -39,7 +39,7 @@ package struct SimulatedConnection<World: SimulatedWorld>: ObjectStore {
   }
 
   package func get(
-    _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
     let fault = try reading("GET", key)
     var object = try object(key, fault)

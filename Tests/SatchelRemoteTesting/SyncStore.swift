@@ -92,7 +92,7 @@ package final class SyncStore: ObjectStore {
   }
 
   package func get(
-    _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
     try request(.get, key) { remote throws(ObjectStoreError) in
       let object = try Self.version(key, remote)

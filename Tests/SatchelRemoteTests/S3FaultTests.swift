@@ -175,7 +175,7 @@ struct S3FaultTests {
     try plain.put(key, [UInt8](repeating: 0, count: 1001))
     let store = try S3Store(
       endpoint: plain.endpoint, credentials: plain.credentials, options: S3Options(maximumSize: 1000))
-    #expect(try reason { _ = try store.get(key) } == .failed(.full))
+    #expect(try reason { _ = try store.get(key) } == .tooLarge)
     #expect(try store.head(key).size == 1001)
   }
 

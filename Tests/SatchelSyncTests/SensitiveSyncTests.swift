@@ -195,8 +195,12 @@ struct SensitiveSyncTests {
     try expectNoMarker("refused")
     try one.state.remove("token")
     try one.rekey(devices.remote, user: devices.user, options: options, to: nil)
-    #expect(throws: SatchelError.self) { try devices.sync(two, key) }
-    try devices.sync(two, nil)
+    for key in [key, nil] {
+      let refused = #expect(throws: SatchelError.self) { try devices.sync(two, key) }
+      #expect(refused?.code == .unauthorized)
+    }
+    // The other device follows by the same call.
+    try two.rekey(devices.remote, user: devices.user, options: options, to: nil)
     #expect(try two.state.get("theme") == "dark")
   }
 

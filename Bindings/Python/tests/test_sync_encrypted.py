@@ -53,7 +53,30 @@ def test_the_key_is_changed_for_all_devices(tmp_path, remote):
         one.sync(remote, "ada", key=OTHER)
         assert dict(notes.get("b")) == {"n": 2}
         two.rekey(remote, "ada", None, old_key=OTHER)
+        for key in (None, OTHER):
+            with pytest.raises(satchel.Unauthorized):
+                one.sync(remote, "ada", key=key)
+        # A device follows a decryption by the same call.
+        one.rekey(remote, "ada", None, old_key=OTHER)
         assert one.sync(remote, "ada").failed == []
+
+
+def test_a_log_that_has_lost_its_key_is_replaced_only_when_the_loss_is_accepted(tmp_path, remote):
+    head = tmp_path / "remote" / "records" / "ada" / "head"
+    with opened(tmp_path, "one") as one, opened(tmp_path, "stranger") as stranger:
+        one.records("notes").put("mine", {"n": 1})
+        one.sync(remote, "ada", key=KEY)
+        head.unlink()
+        stranger.records("notes").put("evil", {"n": 2})
+        stranger.sync(remote, "ada")
+        for key in (KEY, None, OTHER):
+            with pytest.raises(satchel.Unauthorized) as caught:
+                one.sync(remote, "ada", key=key)
+            assert "rekey" not in str(caught.value)
+        with pytest.raises(satchel.Unauthorized):
+            one.rekey(remote, "ada", KEY)
+        one.sync(remote, "ada", key=KEY, accept_loss=True)
+        assert one.records("notes").get("mine") == {"n": 1} and one.records("notes").count() == 1
 
 
 def test_a_purge_removes_the_bytes_of_what_was_replaced(tmp_path, remote):

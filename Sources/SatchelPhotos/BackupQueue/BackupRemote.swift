@@ -94,7 +94,7 @@ struct BackupRemote: Sendable {
     if let known = head.metadata[Self.checksumName] { return known == photo.md5.description }
     let key = try key(photo.md5)
     let reading = try requests.ifPresent { () throws(ObjectStoreError) in
-      try store.get(key, ifNoneMatch: nil, cancellation: cancellation)
+      try store.get(key, ifNoneMatch: nil, limit: head.size, cancellation: cancellation)
     }
     guard case .object(let object) = reading else { return false }
     return MD5(of: object.body) == photo.md5

@@ -33,6 +33,9 @@ public enum Shard {
     public static func < (left: Index, right: Index) -> Bool { left.number < right.number }
   }
 
+  /// The maximum size of a shard in the remote, in bytes: some three million photos.
+  static let maximumSize: Int64 = 256 << 20
+
   /// The checksum of the empty file, which is the file of a shard without photos.
   static let emptyChecksum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 

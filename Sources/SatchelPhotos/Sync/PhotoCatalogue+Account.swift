@@ -39,7 +39,7 @@ extension PhotoCatalogue {
       try CatalogueTable(connection: connection).row(id)?.remoteUUID != nil
     }
     let remote = try SyncRemote(session)
-    guard isBound, case .object(let object)? = try remote.get(remote.manifestKey),
+    guard isBound, case .object(let object)? = try remote.get(remote.manifestKey, limit: Int64(Manifest.maximumSize)),
       let manifest = try? Manifest(parsing: object.body), manifest.isClosed
     else { return }
     try write { transaction, id in try detach(id, in: transaction) }
@@ -50,7 +50,7 @@ extension PhotoCatalogue {
     let remote = try SyncRemote(session)
     let start = Clock.monotonic.now()
     var failures = 0
-    while case .object(let object)? = try remote.get(remote.manifestKey) {
+    while case .object(let object)? = try remote.get(remote.manifestKey, limit: Int64(Manifest.maximumSize)) {
       // One that cannot be read is replaced as a whole; a newer format is not.
       var manifest: Manifest
       do {

@@ -25,7 +25,8 @@ extension ShardSync {
     var (failures, last) = (0, nil as (etag: ETag, checksum: String)?)
     while true {
       let canBeKnown = unlessKnown && run.only == nil && !isEmptyAgainstManifest
-      let reading = try run.remote.get(key, ifNoneMatch: canBeKnown ? known.etag : nil)
+      let reading = try run.remote.get(
+        key, ifNoneMatch: canBeKnown ? known.etag : nil, limit: Shard.maximumSize)
       let failure: ObjectStoreError
       switch reading {
       case .notModified?: return .known

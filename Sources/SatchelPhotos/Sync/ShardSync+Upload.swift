@@ -81,6 +81,10 @@ extension ShardSync {
 
   /// Writes the object on the condition that it still is the one synchronized last.
   private func put(_ export: ShardExport, ancestors: String) throws -> Put {
+    guard Int64(export.bytes.count) <= Shard.maximumSize else {
+      throw SatchelError(
+        .full, "\(key): has \(export.bytes.count) bytes, and a shard has at most \(Shard.maximumSize)")
+    }
     try run.checkConditions()
     let start = Clock.monotonic.now()
     let condition = known.etag.map { ObjectCondition.ifMatch($0) } ?? .ifAbsent
@@ -144,9 +148,9 @@ extension ShardSync {
   /// Whether an object has the exported bytes. Without metadata, the bytes themselves are compared.
   private func isExport(_ head: ObjectHead, _ export: ShardExport) throws -> Bool {
     if let checksum = head.metadata[SyncRemote.checksumName] { return checksum == export.checksum }
-    guard head.size == Int64(export.bytes.count), case .object(let object)? = try run.remote.get(key) else {
-      return false
-    }
+    guard head.size == Int64(export.bytes.count),
+      case .object(let object)? = try run.remote.get(key, limit: head.size)
+    else { return false }
     return object.etag == head.etag && object.body == export.bytes
   }
 }

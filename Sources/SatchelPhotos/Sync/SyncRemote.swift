@@ -41,9 +41,16 @@ struct SyncRemote: Sendable {
   }
 
   /// Reads an object; nil when it does not exist.
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag? = nil) throws -> ObjectReading? {
-    try requests.ifPresent { () throws(ObjectStoreError) in
-      try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+  ///
+  /// - Throws: `SatchelError` (`damaged`) for one that is larger than the limit
+  func get(_ key: ObjectKey, ifNoneMatch known: ETag? = nil, limit: Int64) throws -> ObjectReading? {
+    do throws(ObjectStoreError) {
+      return try requests.ifPresent { () throws(ObjectStoreError) in
+        try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
+      }
+    } catch {
+      guard error.reason == .tooLarge else { throw error }
+      throw SatchelError(.damaged, error.message, underlying: error)
     }
   }
 

@@ -15,7 +15,7 @@ extension SyncRun {
     var last: StoredObject?
     var failures = 0
     while true {
-      switch try remote.get(remote.manifestKey, ifNoneMatch: known) {
+      switch try remote.get(remote.manifestKey, ifNoneMatch: known, limit: Int64(Manifest.maximumSize)) {
       case .notModified?: return false
       case nil:
         // A read may be stale; when there was a manifest before, that is likelier than its deletion.

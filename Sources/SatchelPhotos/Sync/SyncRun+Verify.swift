@@ -88,7 +88,7 @@ extension ShardSync {
   private static let maxReadings = 8
 
   private func inspect() throws -> VerifyReport.State {
-    guard case .object(let object)? = try run.remote.get(key) else {
+    guard case .object(let object)? = try run.remote.get(key, limit: Shard.maximumSize) else {
       try run.readManifest()
       return (announced() ?? known.baseChecksum) == Shard.emptyChecksum ? .ok : .missing
     }

@@ -13,10 +13,12 @@ package final class CallbackStore: ObjectStore {
     self.identity = identity.map { "host \($0)" }
   }
 
-  package func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
-    throws(ObjectStoreError) -> ObjectReading
-  {
-    let reading = try call(key.text, cancellation) { try calls.get(key.text, known?.text, cancellation) }
+  package func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
+    let reading = try call(key.text, cancellation) {
+      try calls.get(key.text, known?.text, limit, cancellation)
+    }
     switch reading {
     case .notModified:
       guard known != nil else {
@@ -26,6 +28,7 @@ package final class CallbackStore: ObjectStore {
     case .object(let body, let etag, let metadata):
       let etag = try Self.etag(etag, key)
       if etag == known { return .notModified }
+      guard Int64(body.count) <= limit else { throw .tooLarge(key, limit: limit) }
       return .object(StoredObject(body: body, etag: etag, metadata: try Self.metadata(metadata, key)))
     }
   }

@@ -7,9 +7,10 @@
 /// `.cancelled` that it was cancelled; any other code is passed on as a permanent failure. Any other error
 /// counts as `.io`.
 package struct HostCalls: Sendable {
-  /// Reads an object, unless its ETag is still `known`.
+  /// Reads an object, unless its ETag is still `known`; a body that is larger than the limit is refused.
   package var get:
-    @Sendable (_ key: String, _ known: String?, _ cancellation: Cancellation) throws -> HostReading
+    @Sendable (_ key: String, _ known: String?, _ limit: Int64, _ cancellation: Cancellation) throws ->
+      HostReading
   /// Writes an object as a whole, testing the condition atomically with the write; returns the new ETag.
   package var put:
     @Sendable (
@@ -26,7 +27,7 @@ package struct HostCalls: Sendable {
       HostPage
 
   package init(
-    get: @escaping @Sendable (String, String?, Cancellation) throws -> HostReading,
+    get: @escaping @Sendable (String, String?, Int64, Cancellation) throws -> HostReading,
     put:
       @escaping @Sendable (String, [UInt8], ObjectCondition, [String: String], Cancellation) throws -> String,
     head: @escaping @Sendable (String, Cancellation) throws -> HostHead,

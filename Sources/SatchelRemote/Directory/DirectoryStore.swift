@@ -57,12 +57,12 @@ public final class DirectoryStore: ObjectStore {
   }
 
   public func get(
-    _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
     try cancellation.check()
     let path = try tree.path(to: key)
     return try reading(key, path) { file, hasChanged throws(ObjectStoreError) in
-      let (body, etag) = try file.body(cancellation)
+      let (body, etag) = try file.body(limit: limit, cancellation)
       if etag == known { return .notModified }
       let metadata = try self.metadata.read(key, etag)
       return try hasChanged() ? nil : .object(StoredObject(body: body, etag: etag, metadata: metadata))

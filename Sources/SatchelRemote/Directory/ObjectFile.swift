@@ -3,9 +3,6 @@ import SatchelStorage
 
 /// An object's file, open for reading. It remains the same version while other writers replace the object.
 struct ObjectFile: ~Copyable {
-  /// The maximum size of an object in bytes, which limits memory use.
-  static let maximumSize: Int64 = 1 << 30
-
   let file: Descriptor
   let status: stat
   let key: ObjectKey
@@ -35,10 +32,11 @@ struct ObjectFile: ~Copyable {
     return hash.digest()
   }
 
-  func body(_ cancellation: Cancellation) throws(ObjectStoreError) -> (body: [UInt8], etag: ETag) {
-    guard size <= Self.maximumSize else {
-      throw ObjectStoreError(.failed(.full), "\(key): the object is larger than 1 GiB")
-    }
+  /// - Throws: `.tooLarge`, before anything is read
+  func body(
+    limit: Int64, _ cancellation: Cancellation
+  ) throws(ObjectStoreError) -> (body: [UInt8], etag: ETag) {
+    guard size <= limit else { throw .tooLarge(key, limit: limit) }
     var (hash, body) = (SHA256(), [UInt8]())
     body.reserveCapacity(Int(size))
     try forEachPart(cancellation) { part in

@@ -9,15 +9,37 @@ public struct ConditionProbe: Sendable {
     case unsupported(String)
   }
 
+  /// The number of trials that have to agree on the same reason: a lost response or a stale read may look like a store
+  /// without conditions.
+  private static let agreeing = 3
+  private static let maximumTrials = 8
+
   public init() {}
 
   /// Probes a store.
   ///
   /// - Parameter prefix: the prefix of the object's key; a random name is appended
-  /// - Throws: the store's errors other than failed conditions
+  /// - Throws: the store's errors other than failed conditions; `.transient` when trials disagree
   public func probe(
     _ store: any ObjectStore, under prefix: ObjectPrefix, retry: Retry = Retry(),
     cancellation: Cancellation = .never
+  ) throws(ObjectStoreError) -> Verdict {
+    var (last, count) = ("", 0)
+    for _ in 0..<Self.maximumTrials {
+      switch try trial(store, under: prefix, retry, cancellation) {
+      case .supported: return .supported
+      case .unsupported(let reason):
+        (last, count) = (reason, reason == last ? count + 1 : 1)
+        if count == Self.agreeing { return .unsupported(reason) }
+      }
+    }
+    throw ObjectStoreError(
+      .transient(retryAfter: nil),
+      "whether the object store has conditional writes could not be determined: \(last); try again")
+  }
+
+  private func trial(
+    _ store: any ObjectStore, under prefix: ObjectPrefix, _ retry: Retry, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> Verdict {
     let name = (0..<2).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
     let key = try ObjectKey(prefix.text + "condition-probe-" + name)
@@ -27,9 +49,12 @@ public struct ConditionProbe: Sendable {
     do throws(ObjectStoreError) {
       return try verdict(steps)
     } catch {
-      // For example "501 Not Implemented", which also means that conditions are not supported.
-      guard error.reason == .failed(.foreign) else { throw error }
-      return .unsupported(error.message)
+      // For example "501 Not Implemented". It concerns conditions if the store accepts a write without one.
+      guard error.reason == .failed(.foreign), (try? steps.writeUnconditionally()) != nil else { throw error }
+      // Without the key, which differs between trials.
+      let message = error.message
+      return .unsupported(
+        message.hasPrefix(key.text) ? "an object" + message.dropFirst(key.text.count) : message)
     }
   }
 
@@ -76,6 +101,12 @@ public struct ConditionProbe: Sendable {
       }
     }
 
+    func writeUnconditionally() throws(ObjectStoreError) {
+      _ = try requests.attempt { () throws(ObjectStoreError) in
+        try store.put(key, [6], condition: .none, metadata: .none, cancellation: cancellation)
+      }
+    }
+
     /// Whether the store responds "precondition failed" to a condition that is met.
     private func refusesMet(_ condition: ObjectCondition, _ body: [UInt8]) throws(ObjectStoreError) -> Bool {
       do throws(ObjectStoreError) {
@@ -110,7 +141,7 @@ public struct ConditionProbe: Sendable {
     /// The probe's object; nil when it does not exist.
     private func currentObject() throws(ObjectStoreError) -> StoredObject? {
       do throws(ObjectStoreError) {
-        return try store.get(key, cancellation: cancellation)
+        return try store.get(key, limit: 1 << 10, cancellation: cancellation)
       } catch {
         guard error.reason == .notFound else { throw error }
         return nil

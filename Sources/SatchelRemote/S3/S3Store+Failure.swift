@@ -83,7 +83,7 @@ extension S3Store {
       case .noReply: isWriting ? .unknownOutcome(retryAfter: nil) : .transient(retryAfter: nil)
       case .truncated: isWriting ? .unknownOutcome(retryAfter: nil) : .truncated
       case .notTrusted: .denied
-      case .tooLarge: isWriting ? .unknownOutcome(retryAfter: nil) : .failed(.full)
+      case .tooLarge: isWriting ? .unknownOutcome(retryAfter: nil) : .tooLarge
       case .cancelled: .cancelled
       case .noMemory: .failed(.noMemory)
       case .invalidRequest: .failed(.invalid)

@@ -39,14 +39,20 @@ public final class S3Store: ObjectStore {
     "s3 \(endpoint.origin) \(endpoint.bucket) \(endpoint.style.rawValue) \(endpoint.prefix?.text ?? "")"
   }
 
-  public func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
-    throws(ObjectStoreError) -> ObjectReading
-  {
+  public func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
     var headers: [SigningRequest.Field] = []
     if let known { headers.append(("if-none-match", quoting.withLock { $0 }.header(known))) }
     let request = SigningRequest(
       .get, host: endpoint.host, path: try endpoint.path(of: key), headers: headers)
-    let response = try send(request, about: key.text, limit: options.maximumSize, cancellation)
+    let limit = min(limit, options.maximumSize)
+    let response: HTTPResponse
+    do throws(ObjectStoreError) {
+      response = try send(request, about: key.text, limit: limit, cancellation)
+    } catch {
+      throw error.reason == .tooLarge ? .tooLarge(key, limit: limit) : error
+    }
     if response.status == 304, known != nil { return .notModified }
     guard response.status == 200 else { throw failure(response, about: key.text) }
     let etag = try etag(of: response, key)

@@ -32,7 +32,7 @@ struct SyncHead: Sendable, Equatable {
       let known = known.flatMap { $0.isImpossible(after: self) ? nil : $0 }
       let number = max(number, known?.number ?? 0)
       return Position(
-        epoch: max(epoch, known?.epoch ?? 0) + 1, log: SyncName.randomLog(),
+        epoch: min(max(epoch, known?.epoch ?? 0) + 1, SyncPack.numbers.upperBound), log: SyncName.randomLog(),
         number: isRenumbered && number > Self.lastNumber ? 1 : min(number + 1, SyncPack.numbers.upperBound))
     }
 

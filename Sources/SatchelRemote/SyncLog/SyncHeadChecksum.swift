@@ -40,6 +40,8 @@ enum SyncHeadChecksum {
   enum Owner: Equatable {
     case own
     case other
+    /// Without a key, although this device has one.
+    case unencrypted
     /// Too little is readable, or the bytes do not resemble a head.
     case unknown
   }
@@ -60,7 +62,7 @@ enum SyncHeadChecksum {
       return found == 0 && shown.count >= minimumDigits ? .own : .unknown
     }
     guard isNearly(body[...], "{\"format\":\(SyncHead.format),\"epoch\":") else { return .unknown }
-    return key == nil ? .own : .other
+    return key == nil ? .own : .unencrypted
   }
 
   private static func differences(_ bytes: ArraySlice<UInt8>, _ text: String) -> Int {

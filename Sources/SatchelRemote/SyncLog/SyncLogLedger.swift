@@ -67,6 +67,9 @@ protocol SyncLogLedger: Sendable {
   /// - Throws: `SatchelError` (`busy`) while another process sends
   func changes() throws -> SyncChanges
 
+  /// The changes that could not be sent, and are tried again later.
+  func postponed() throws -> [SyncFailure]
+
   /// The content of the next commits: the keys of pending changes, and the changes that cannot be sent.
   func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure])
 

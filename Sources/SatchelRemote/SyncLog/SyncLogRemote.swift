@@ -10,12 +10,13 @@ struct SyncLogRemote: Sendable {
     case head(SyncHead, ETag)
     /// Its checksum does not match.
     case damaged(ETag, SatchelError, SyncHeadChecksum.Owner)
-    /// Its checksum matches, but it is not a valid head, or its signature is wrong.
-    case invalid(ETag, SatchelError)
+    /// Its checksum matches, but it is not a valid head, or its signature is wrong; or it is too large, and was not read:
+    /// then its ETag is not known.
+    case invalid(ETag?, SatchelError)
   }
 
   /// The number of reads that have to agree that an object is missing or damaged.
-  private static let attempts = 4
+  static let attempts = 4
 
   let store: any ObjectStore
   let user: UserID
@@ -60,8 +61,16 @@ struct SyncLogRemote: Sendable {
   func look(unless known: ETag?, isExpected: Bool) throws -> Reading {
     var (known, obstacle) = (known, Reading?.none)
     for _ in 0..<Self.attempts {
-      let reading = try requests.ifPresent { () throws(ObjectStoreError) in
-        try store.get(head, ifNoneMatch: known, cancellation: cancellation)
+      let reading: ObjectReading?
+      do throws(ObjectStoreError) {
+        reading = try requests.ifPresent { () throws(ObjectStoreError) in
+          try store.get(
+            head, ifNoneMatch: known, limit: Int64(SyncHead.maximumSize), cancellation: cancellation)
+        }
+      } catch {
+        guard error.reason == .tooLarge else { throw error }
+        (known, obstacle) = (nil, .invalid(nil, SatchelError(.damaged, error.message)))
+        continue
       }
       switch reading {
       case nil where !isExpected: return .absent
@@ -76,6 +85,13 @@ struct SyncLogRemote: Sendable {
       }
     }
     return obstacle ?? .absent
+  }
+
+  /// The ETag of the head; nil when there is none.
+  func etagOfHead() throws -> ETag? {
+    try requests.ifPresent { () throws(ObjectStoreError) in
+      try store.head(head, cancellation: cancellation)
+    }?.etag
   }
 
   private func parse(_ object: StoredObject) throws -> Reading {
@@ -122,7 +138,7 @@ struct SyncLogRemote: Sendable {
     switch owner {
     case .own: return
     case .unknown: if let known { try authorize(known) }
-    case .other:
+    case .other, .unencrypted:
       throw SatchelError(
         .unauthorized, "\(head): is damaged, and was not written with the key of this sync")
     }
@@ -171,11 +187,21 @@ struct SyncLogRemote: Sendable {
   // MARK: Packs
 
   /// Reads a pack; nil when it is missing or damaged.
-  func entries(of pack: SyncPack, _ seal: SyncSeal?) throws -> [SyncEntry]? {
+  ///
+  /// - Parameter attempts: the number of reads that have to agree on that
+  func entries(
+    of pack: SyncPack, _ seal: SyncSeal?, attempts: Int = Self.attempts
+  ) throws -> [SyncEntry]? {
     let key = try key(pack.name)
-    for _ in 0..<Self.attempts {
-      let object = try requests.ifPresent { () throws(ObjectStoreError) in
-        try store.get(key, cancellation: cancellation)
+    for _ in 0..<attempts {
+      let object: StoredObject?
+      do throws(ObjectStoreError) {
+        object = try requests.ifPresent { () throws(ObjectStoreError) in
+          try store.get(key, limit: pack.bytes, cancellation: cancellation)
+        }
+      } catch {
+        guard error.reason == .tooLarge else { throw error }
+        continue
       }
       guard let object else { continue }
       do {

@@ -119,6 +119,12 @@ package struct SyncLogReport: Sendable, Equatable {
     }
   }
 
+  /// Adds failures of earlier syncs that are tried again later.
+  mutating func add(postponed failures: [SyncFailure]) {
+    let known = Set(failed.map(\.key))
+    failed += failures.filter { !known.contains($0.key) }
+  }
+
   mutating func plan(_ decided: SyncDecided) {
     for outcome in decided.outcomes {
       let action: Planned.Action

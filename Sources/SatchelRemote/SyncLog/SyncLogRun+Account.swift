@@ -15,7 +15,8 @@ extension SyncLogRun {
       throw Self.closed
     }
     try finishPhase()
-    try create(after: Self.position(after: head.position, position), base: etag)
+    let known = position.flatMap { head.position.isImpossible(after: $0) ? $0 : nil } ?? head.position
+    try create(after: known.next(after: position, isRenumbered: true), base: etag)
     return SatchelError(.unavailable, "the account was closed and is being opened again; try again")
   }
 
@@ -54,8 +55,9 @@ package struct SyncLogClosing {
   package func read() throws -> Known {
     switch try remote.look(unless: nil, isExpected: true) {
     case .head(let head, let etag): return Known(position: head.position, etag: etag, isClosed: head.isClosed)
-    case .damaged(let etag, _, _), .invalid(let etag, _):
-      return Known(position: SyncLogRun.unknownPosition, etag: etag)
+    case .damaged(let etag, _, _): return Known(position: SyncLogRun.unknownPosition, etag: etag)
+    case .invalid(let etag, _):
+      return Known(position: SyncLogRun.unknownPosition, etag: try etag ?? remote.etagOfHead())
     case .absent, .unchanged: return Known(position: SyncHead.Position(epoch: 0, log: "", number: 0))
     }
   }
@@ -66,9 +68,9 @@ package struct SyncLogClosing {
   /// - Returns: whether it was
   package func close(_ known: Known, knownTo tables: SyncLogTables) throws -> Bool {
     let position = try SyncTracking.isBound(tables.database) ? tables.state().position : nil
-    var head = SyncHead(beginning: SyncLogRun.position(after: known.position, position))
+    var head = SyncHead(beginning: known.position.next(after: position, isRenumbered: true))
     head.isClosed = true
-    return try remote.replaceHead(head.serialized(), base: known.etag) != nil
+    return try remote.replaceHead(remote.signed(head), base: known.etag) != nil
   }
 
   /// Waits before another attempt.

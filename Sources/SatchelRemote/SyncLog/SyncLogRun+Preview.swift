@@ -33,6 +33,7 @@ extension SyncLogRun {
 
   private mutating func lookOnly() throws -> SatchelError? {
     let state = try ledger.state()
+    try authorize(state)
     switch try remote.look(unless: nil, isExpected: state.position != nil) {
     case .unchanged: return nil
     case .absent:
@@ -47,6 +48,7 @@ extension SyncLogRun {
     case .head(let head, _) where head.isClosed:
       guard options.reopens else { throw Self.closed }
       return nil
+    case .head(let head, _) where head.key == nil && isEncrypted(state): throw Self.downgrade
     case .head(let head, let etag):
       try remote.authorize(head)
       try Self.check(head.position, after: state.position)

@@ -16,7 +16,7 @@ extension SyncLogRun {
     }
     for all in isNew ? [true] : [false, true] {
       var pull = try ledger.beginPull(all: all, from: state)
-      let missing = try store(head, &pull)
+      let missing = try store(head, &pull, all: options.acceptsLoss && failures >= 3)
       if !missing.isEmpty { return try lose(missing, head, etag, pull, failures) }
       if try ledger.complete(pull, head, etag) {
         try finishPhase()
@@ -30,12 +30,13 @@ extension SyncLogRun {
 
   /// Stores the new entries of a head.
   ///
+  /// - Parameter all: whether to try all packs, because those that are not read are given up
   /// - Returns: the packs that cannot be read
-  private func store(_ head: SyncHead, _ pull: inout SyncPull) throws -> [SyncPack] {
+  private func store(_ head: SyncHead, _ pull: inout SyncPull, all: Bool) throws -> [SyncPack] {
     let known = pull.known
     let wanted = head.packs.filter { $0.to > known }
     var (missing, done) = ([SyncPack](), 0)
-    try read(wanted, of: head) { pack, entries in
+    try read(wanted, of: head, all: all) { pack, entries in
       done += 1
       try options.progress(.pull(done: done, total: wanted.count))
       guard let entries else { return missing.append(pack) }
@@ -54,24 +55,35 @@ extension SyncLogRun {
     }
   }
 
+  /// The number of unreadable packs after which the others are not tried, or are tried once.
+  static let maximumUnreadable = 16
+
   /// Reads packs, several at the same time.
   ///
-  /// - Parameter body: called for each in their order; with nil when it is missing or damaged
+  /// - Parameters:
+  ///   - all: whether to go on after `maximumUnreadable` unreadable packs
+  ///   - body: called for each in their order; with nil when it is missing or damaged
   func read(
-    _ packs: [SyncPack], of head: SyncHead, _ body: (SyncPack, [SyncEntry]?) throws -> Void
+    _ packs: [SyncPack], of head: SyncHead, all: Bool, _ body: (SyncPack, [SyncEntry]?) throws -> Void
   ) throws {
     let (remote, seal) = (remote, remote.seal(of: head))
-    var rest = packs[...]
+    var (rest, unreadable) = (packs[...], 0)
     while !rest.isEmpty {
+      let isLimited = unreadable >= Self.maximumUnreadable
+      if isLimited, !all { return }
       let part = Array(rest.prefix(max(options.parallel, 1)))
       rest = rest.dropFirst(part.count)
       let results = Locked<[Int: Result<[SyncEntry]?, any Error>]>([:])
       inParallel(Array(part.indices), limit: options.parallel) { index in
-        let result = Result { try remote.entries(of: part[index], seal) }
+        let result = Result {
+          try remote.entries(of: part[index], seal, attempts: isLimited ? 1 : SyncLogRemote.attempts)
+        }
         results.withLock { $0[index] = result }
       }
       for index in part.indices {
-        try body(part[index], try results.withLock { $0.removeValue(forKey: index) }?.get() ?? nil)
+        let entries = try results.withLock { $0.removeValue(forKey: index) }?.get() ?? nil
+        if entries == nil { unreadable += 1 }
+        try body(part[index], entries)
       }
     }
   }
@@ -82,7 +94,8 @@ extension SyncLogRun {
   private mutating func lose(
     _ packs: [SyncPack], _ head: SyncHead, _ etag: ETag, _ pull: SyncPull, _ failures: Int
   ) throws -> SatchelError? {
-    let names = packs.map { "\($0.name) (\($0.entries) entries)" }.joined(separator: ", ")
+    var names = packs.map { "\($0.name) (\($0.entries) entries)" }.joined(separator: ", ")
+    if packs.count >= Self.maximumUnreadable { names += " and possibly others" }
     let error = SatchelError(
       .damaged,
       packs.isEmpty

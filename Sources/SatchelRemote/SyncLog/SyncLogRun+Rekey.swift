@@ -4,7 +4,9 @@ import SatchelCore
 extension SyncLogRun {
   /// Syncs, and writes a new log that is sealed with another key. Devices with the new key join it; syncs of
   /// the others fail with `unauthorized` from then on. The old log stays unchanged until the new head is
-  /// written. A log that has the new key already, because an earlier call was interrupted, is only synced.
+  /// written. A log that has the new key already, because an earlier call was interrupted, is only synced. Devices follow
+  /// a decryption by the same call, from their key to none: a sync treats a log that has lost its key as replaced by a
+  /// stranger.
   ///
   /// - Parameter key: nil for a log that is not encrypted
   /// - Throws: as `run`; `invalid` for nil where the log has sensitive content
@@ -16,11 +18,13 @@ extension SyncLogRun {
       do {
         _ = try run()
       } catch let error as SatchelError where error.code == .unauthorized {
+        isDecrypting = keys == nil && remote.keys != nil
         use(keys)
         return try run()
       }
       if keys?.name == remote.keys?.name { return report }
       if try rewrite(keys) {
+        isDecrypting = keys == nil
         use(keys)
         return try run()
       }

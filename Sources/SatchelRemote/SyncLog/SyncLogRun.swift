@@ -38,6 +38,8 @@ package struct SyncLogRun {
   /// The commits of only later changes.
   private var further = 0
   private static let maximumFurther = 2
+  /// Whether the log may have lost its key: this sync decrypts it.
+  var isDecrypting = false
   private var isProbed = false
   private var hasSwept = false
 
@@ -85,6 +87,7 @@ package struct SyncLogRun {
       switch try round(failures, knowsHead: knowsHead) {
       case .done:
         if options.purges { try purgeRetired() }
+        report.add(postponed: try ledger.postponed())
         return report
       case .committed: (failures, knowsHead) = (0, true)
       case .again(let error):
@@ -125,6 +128,7 @@ package struct SyncLogRun {
   private mutating func look(_ failures: Int) throws -> SatchelError? {
     try options.progress(.look)
     var state = try ledger.state()
+    try authorize(state)
     let known = state.head
     var isKnown = known.map(remote.has) ?? false
     if isKnown {
@@ -148,6 +152,8 @@ package struct SyncLogRun {
       // The log is lost, or seems to be: a conditional write decides.
       try create(after: position, base: nil)
       return SatchelError(.unavailable, "the sync log was lost and is being rebuilt; try again")
+    case .damaged(let etag, _, .unencrypted) where isEncrypted(state):
+      return try replace(downgraded: etag, state)
     case .damaged(let etag, let error, let owner):
       try remote.authorize(owner, known)
       return try mend(etag, error, state, failures)
@@ -155,6 +161,8 @@ package struct SyncLogRun {
       if let known { try remote.authorize(known) }
       return try replace(invalid: etag, error, state)
     case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures)
+    case .head(let head, let etag) where head.key == nil && isEncrypted(state):
+      return try replace(downgraded: etag, state)
     case .head(let head, let etag):
       try remote.authorize(head)
       do {
@@ -191,11 +199,39 @@ package struct SyncLogRun {
 
   /// Replaces a head that no device has written by an empty one, when the loss is accepted.
   private func replace(
-    invalid etag: ETag, _ error: SatchelError, _ state: SyncLogState
+    invalid etag: ETag?, _ error: SatchelError, _ state: SyncLogState
   ) throws -> SatchelError {
     guard options.acceptsLoss else { throw error }
-    try create(after: state.position ?? Self.unknownPosition, base: etag)
+    try create(after: state.position ?? Self.unknownPosition, base: etag ?? remote.etagOfHead())
     return error
+  }
+
+  // MARK: Downgrade
+
+  /// Whether the log has to be encrypted, because this device has read it with a key.
+  func isEncrypted(_ state: SyncLogState) -> Bool { state.key != nil && !isDecrypting }
+
+  /// - Throws: `SatchelError` (`unauthorized`) for a sync without a key of a log that was read with one
+  func authorize(_ state: SyncLogState) throws {
+    if remote.keys == nil, isEncrypted(state) {
+      throw SatchelError(
+        .unauthorized, "the sync log was encrypted when it was last read, and this sync has no key")
+    }
+  }
+
+  /// The error for a log without a key that was read with one.
+  static let downgrade = SatchelError(
+    .unauthorized,
+    "downgrade: the sync log was encrypted when it was last read, and now it is not: another program has replaced it, and "
+      + "nothing of it is used; to replace it by the data of this device, sync with the key and accept the loss"
+  )
+
+  /// Replaces a head without a key by an empty one, when the loss is accepted: the entries of all devices follow.
+  private func replace(downgraded etag: ETag, _ state: SyncLogState) throws -> SatchelError {
+    guard options.acceptsLoss, let keys = remote.keys, keys.name == state.key else { throw Self.downgrade }
+    try finishPhase()
+    try create(after: state.position ?? Self.unknownPosition, base: etag)
+    return Self.downgrade
   }
 
   /// - Throws: `SatchelError` (`damaged`) for a position that no devices can have reached since `known`
@@ -331,7 +367,7 @@ package struct SyncLogRun {
     upkeep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
     broken = Set(head.packs(missingFrom: listed).map(\.name))
     if options.verifies {
-      try read(head.packs[...].filter { !broken.contains($0.name) }, of: head) { pack, entries in
+      try read(head.packs[...].filter { !broken.contains($0.name) }, of: head, all: true) { pack, entries in
         if entries == nil { broken.insert(pack.name) }
       }
     }

@@ -39,7 +39,7 @@ package enum SyncLogSchema {
     -- local state is being moved. A head that is to be written, or was and is to be confirmed, is `pending_upload`;
     -- `pending_upload_base` is the ETag that it replaces, `pending_upload_deletes` are names of packs to delete
     -- afterwards, and `pending_upload_etag` is its own, once it is known to be written. `synced` is when a sync was last
-    -- complete, in Unix milliseconds.
+    -- complete, in Unix milliseconds. `key` identifies the key that the log was last read with, NULL for none.
     CREATE TABLE sync_log(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       remote TEXT NOT NULL,
@@ -61,7 +61,8 @@ package enum SyncLogSchema {
       pending_upload_deletes TEXT,
       pending_upload_etag TEXT,
       compactions INTEGER NOT NULL,
-      synced INTEGER
+      synced INTEGER,
+      key TEXT
     ) STRICT;
 
     -- The user whom the content of the store belongs to; no row for the content of a guest. It outlives the

@@ -44,6 +44,8 @@ struct SyncLogState: Sendable {
   var upload: PendingUpload?
   /// Commits with a compaction since the last sweep.
   var compactions: Int64
+  /// The name of the key that the log was last read with; nil for a log that is not encrypted. It outlives the head.
+  var key: String?
 
   /// Whether another state has the same position in the log.
   func isSame(as other: SyncLogState) -> Bool {
@@ -61,7 +63,8 @@ struct SyncLogState: Sendable {
     try connection.first(
       """
       SELECT remote, user, epoch, log, number, etag, head, digest, count, bytes, generation, previous, phase,
-      pending_upload, pending_upload_base, pending_upload_deletes, pending_upload_etag, compactions FROM sync_log
+      pending_upload, pending_upload_base, pending_upload_deletes, pending_upload_etag, compactions, key
+      FROM sync_log
       """
     ) { row in
       guard let digest = SyncDigest(row.text(7), key: key) else { throw row.damage(7, "is not a digest") }
@@ -77,6 +80,7 @@ struct SyncLogState: Sendable {
       }
       state.etag = row.textIfAny(5).flatMap { ETag($0) }
       if row.isNull(6) { state.etag = nil } else { state.headBytes = Array(row.bytes(6)) }
+      state.key = row.textIfAny(18)
       state.previous = try row.integerIfAny(11, in: StoredRange.count)
       if let phase = row.textIfAny(12) {
         guard let phase = Phase(rawValue: phase) else { throw row.damage(12, "is not a phase") }
@@ -100,14 +104,15 @@ struct SyncLogState: Sendable {
           """
           UPDATE sync_log SET epoch = ?, log = ?, number = ?, etag = ?, head = ?, digest = ?, count = ?, bytes = ?,
           generation = ?, previous = ?, phase = ?, pending_upload = ?, pending_upload_base = ?,
-          pending_upload_deletes = ?, pending_upload_etag = ?, compactions = ?
+          pending_upload_deletes = ?, pending_upload_etag = ?, compactions = ?, key = ?
           """, Binding(position?.epoch), Binding(position?.log), Binding(position?.number),
           Binding(etag?.text),
           self.headBytes == nil ? .null : .blob(headBytes), .text(digest.text), .integer(count),
           .integer(bytes),
           .integer(generation), Binding(previous), Binding(phase?.rawValue),
           upload == nil ? .null : .blob(uploadBytes), Binding(upload?.base?.text),
-          Binding(upload?.deletes.joined(separator: " ")), Binding(upload?.etag?.text), .integer(compactions))
+          Binding(upload?.deletes.joined(separator: " ")), Binding(upload?.etag?.text), .integer(compactions),
+          Binding(key))
       }
     }
   }

@@ -3,6 +3,26 @@ import SatchelStorage
 
 /// The changes that a sync would send.
 extension SyncLogTables {
+  func postponed() throws -> [SyncFailure] {
+    try database.read { connection in
+      let now = try database.time(connection)
+      var failures: [SyncFailure] = []
+      try connection.each(
+        """
+        SELECT c.name, e.key, e.error_code, e.error FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
+        WHERE e.retry_at > ? AND e.retry_at <= ? AND e.pending IS NOT NULL AND c.is_declared = 1
+        AND e.generation = (SELECT generation FROM sync_log) ORDER BY e.id
+        """, .integer(now), .integer(now + SyncBackoff.longest)
+      ) { row in
+        guard let code = SatchelError.Code(rawValue: Int32(clamping: row.anyInteger(2))),
+          let key = try? SyncKey(row.text(0), row.text(1))
+        else { return }
+        failures.append(SyncFailure(key, SatchelError(code, row.text(3))))
+      }
+      return failures
+    }
+  }
+
   func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
     try database.read { connection in
       guard let state = try SyncLogState.read(connection) else { return ([], []) }

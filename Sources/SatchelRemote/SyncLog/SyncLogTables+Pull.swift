@@ -130,6 +130,7 @@ extension SyncLogTables {
         state.phase = nil
       }
       (state.position, state.etag, state.headBytes) = (head.position, etag, head.serialized())
+      state.key = head.key
       try state.write(transaction.connection)
       return true
     }

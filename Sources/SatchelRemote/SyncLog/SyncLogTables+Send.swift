@@ -322,6 +322,7 @@ extension SyncLogTables {
       let fits = state.digest == head.digest && state.count == head.count && state.bytes == head.bytes
       // Without the ETag the head is read again, and the entries with it.
       (state.position, state.etag, state.headBytes) = (head.position, fits ? upload.etag : nil, upload.head)
+      state.key = head.key
       state.upload = nil
       state.phase = nil
     }

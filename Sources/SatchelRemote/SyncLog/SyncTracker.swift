@@ -71,7 +71,8 @@ package final class SyncTracker {
 
   // MARK: Changes
 
-  /// Records that local content was written. A waiting entry is decided again.
+  /// Records that local content was written. A waiting entry is decided again, and a change that could not be sent is
+  /// tried at once.
   ///
   /// - Parameter id: the id in UTF-8
   package func notePut(_ id: UnsafeRawBufferPointer, in collection: String) throws {
@@ -79,7 +80,8 @@ package final class SyncTracker {
     if let previous {
       try connection.run(
         """
-        UPDATE sync_entry SET pending = ?, deleted = NULL, revision = NULL, created = NULL
+        UPDATE sync_entry SET pending = ?, deleted = NULL, revision = NULL, created = NULL,
+        attempts = 0, retry_at = NULL, error = NULL, error_code = NULL
         WHERE collection = ? AND key = ? AND generation = ?
         """, .integer(sequence), .integer(collection), .textBytes(id), .integer(previous))
       if connection.changes > 0 { return }
@@ -88,6 +90,7 @@ package final class SyncTracker {
       """
       INSERT INTO sync_entry(collection, key, generation, size, pending, attempts) VALUES(?, ?, ?, 0, ?, 0)
       ON CONFLICT DO UPDATE SET pending = excluded.pending, deleted = NULL, revision = NULL, created = NULL,
+      attempts = 0, retry_at = NULL, error = NULL, error_code = NULL,
       undecided = CASE WHEN remote IS NOT NULL AND conflict IS NULL THEN 1 ELSE undecided END
       """, .integer(collection), .textBytes(id), .integer(valid), .integer(sequence))
   }
@@ -122,6 +125,7 @@ package final class SyncTracker {
       try connection.run(
         """
         UPDATE sync_entry SET pending = ?, deleted = ?, revision = ?, created = ?,
+        attempts = 0, retry_at = NULL, error = NULL, error_code = NULL,
         undecided = CASE WHEN remote IS NOT NULL AND conflict IS NULL THEN 1 ELSE undecided END
         WHERE collection = ? AND key = ? AND generation = ?
         """, .integer(sequence), .integer(deletion.modified), .integer(deletion.revision),

@@ -154,4 +154,56 @@ struct SyncBoundsTests {
       ancestors: SyncVersionVector())
     #expect(try SyncEnvelope(parsing: envelope.bytes).content.revision == 1 << 52)
   }
+
+  // MARK: Bodies
+
+  @Test("a head that is too large is not received, and is replaced when the loss is accepted")
+  func largeHead() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("a", ["x": "1"])
+    try one.sync(store)
+    store.objects[Self.headKey]?.body = [UInt8](repeating: 0x20, count: SyncHead.maximumSize + 1)
+    for device in [one, two] {
+      let error = #expect(throws: SatchelError.self) { try device.sync(store) }
+      #expect(error?.code == .damaged)
+    }
+    try one.sync(store) { $0.acceptsLoss = true }
+    try two.sync(store)
+    #expect(try two.client.documents() == one.client.documents() && head().position.epoch == 2)
+  }
+
+  /// A device that has many packs of one entry each, of which `count` are larger than their references say.
+  private func packs(_ all: Int, damaged count: Int) throws -> SyncTestDevice {
+    var sizes = SyncSizes()
+    (sizes.inline, sizes.smallestPack, sizes.largestPack, sizes.smallPacks) = (100, 300, 300, 1000)
+    let device = try SyncTestDevice(sizes)
+    for number in 0..<all { try device.client.edit("\(number)", ["x": String(repeating: "x", count: 200)]) }
+    try device.sync(store)
+    let packs = try head().packs
+    #expect(packs.count == all)
+    for pack in packs.suffix(count) { store.objects["records/somebody/p/\(pack.name)"]?.body.append(0) }
+    return device
+  }
+
+  @Test("after sixteen unreadable packs the others are not tried") func unreadablePacks() throws {
+    let device = try packs(80, damaged: 60)
+    _ = store.takeRequests()
+    let error = #expect(throws: SatchelError.self) { try SyncTestDevice().sync(store) }
+    #expect(error?.code == .damaged && error?.message.contains("possibly others") == true)
+    let rounds = 4
+    #expect(store.takeRequests().count { $0 == "GET p" } <= rounds * (20 + 16 * SyncLogRemote.attempts))
+    // A device that has them all writes them again.
+    #expect(try device.sync(store) { $0.verifies = true }.repaired == 60)
+    #expect(try SyncTestDevice().sync(store).applied == 80)
+  }
+
+  @Test("a loss that is accepted gives up no pack that can be read") func acceptedLoss() throws {
+    let device = try packs(60, damaged: 0)
+    for pack in try head().packs.prefix(30) { store.objects["records/somebody/p/\(pack.name)"] = nil }
+    let two = try SyncTestDevice()
+    let report = try two.sync(store) { $0.acceptsLoss = true }
+    #expect(report.losses.count == 30 && report.applied == 30)
+    try device.sync(store)
+    #expect(try two.sync(store).applied == 30)
+  }
 }

@@ -32,11 +32,11 @@ final class SyncFailingStore: ObjectStore {
     return value
   }
 
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
-  {
+  func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
     try perform { () throws(ObjectStoreError) in
-      try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+      try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
     }
   }
 

@@ -25,11 +25,11 @@ final class SyncInterceptingStore: ObjectStore {
     if isFirst || isEach { try? before(method) }
   }
 
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
-  {
+  func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
     intercept("GET", key.text)
-    return try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    return try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
   }
 
   func put(

@@ -287,4 +287,69 @@ extension String {
   func replacingPrefix(_ old: String, _ new: String) -> String {
     hasPrefix(old) ? new + dropFirst(old.count) : self
   }
+
+  // MARK: Downgrade
+
+  /// Two devices that have read the log with the key, and the same log as a stranger without the key makes it, with an
+  /// entry of its own.
+  private func downgraded() throws -> (one: SyncTestDevice, two: SyncTestDevice, store: SyncMemoryStore) {
+    let (store, forged) = (SyncMemoryStore(), SyncMemoryStore())
+    let (one, two, stranger) = (try SyncTestDevice(), try SyncTestDevice(), try SyncTestDevice())
+    let key = try EncryptionKey(SyncTestDevice.key)
+    try one.client.edit("a", ["x": "1"])
+    for device in [one, two] { try device.sync(store) { $0.key = key } }
+    try stranger.client.edit("evil", ["x": "2"])
+    try stranger.sync(forged)
+    try two.client.edit("b", ["x": "3"])
+    store.objects["records/somebody/head"] = forged.objects["records/somebody/head"]
+    return (one, two, store)
+  }
+
+  @Test("a log that has lost its key is refused, and no error advises to adopt it", arguments: [false, true])
+  func downgradeIsRefused(isDamaged: Bool) throws {
+    let (one, _, store) = try downgraded()
+    let key = try EncryptionKey(SyncTestDevice.key)
+    if isDamaged {
+      var object = try #require(store.objects["records/somebody/head"])
+      object.body.removeLast()
+      store.objects["records/somebody/head"] = object
+    }
+    let (before, remote) = (try one.dump(), store.objects.mapValues(\.body))
+    func expect(_ body: () throws -> SyncLogReport) throws {
+      let error = #expect(throws: SatchelError.self) { try body() }
+      #expect(error?.code == .unauthorized && error?.message.contains("rekey") == false)
+      #expect(error?.message.contains("encrypt the log") == false)
+      #expect(try one.dump() == before && store.objects.mapValues(\.body) == remote)
+    }
+    let other = try EncryptionKey([UInt8](1...32))
+    for key in [key, nil, other] { try expect { try one.sync(store) { $0.key = key } } }
+    for key in [nil, other] {
+      try expect { try one.sync(store) { ($0.key, $0.acceptsLoss) = (key, true) } }
+    }
+    for (old, new) in [(nil, key), (nil, other), (key, other)] as [(EncryptionKey?, EncryptionKey)] {
+      var run = try one.run(store) { $0.key = old }
+      try expect { try run.rekey(to: new) }
+    }
+    var preview = try one.run(store) { $0.key = key }
+    #expect(throws: SatchelError.self) { try preview.preview() }
+  }
+
+  @Test("a log that has lost its key is replaced by the data of the devices when the loss is accepted")
+  func downgradeIsReplaced() throws {
+    let (one, two, store) = try downgraded()
+    let key = try EncryptionKey(SyncTestDevice.key)
+    try one.sync(store) { ($0.key, $0.acceptsLoss) = (key, true) }
+    for device in [two, one] { try device.sync(store) { $0.key = key } }
+    #expect(try one.client.documents() == ["things/a": ["x": "1"], "things/b": ["x": "3"]])
+    #expect(try two.client.documents() == one.client.documents())
+    let head = try SyncHead(parsing: store.objects["records/somebody/head"]?.body ?? [])
+    #expect(head.key == key.name.hexadecimal && head.position.epoch == 2)
+  }
+
+  @Test("that a log was read with a key outlives the loss of its head in the store") func repaired() throws {
+    let (one, _, store) = try downgraded()
+    try one.ledger.repair()
+    let error = #expect(throws: SatchelError.self) { try one.sync(store) }
+    #expect(error?.code == .unauthorized)
+  }
 }

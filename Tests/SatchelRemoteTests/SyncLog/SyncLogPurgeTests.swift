@@ -186,10 +186,10 @@ final class SyncReadingStore: ForwardingStore {
     self.after = after
   }
 
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
-  {
-    let reading = try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+  func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
+    let reading = try store.get(key, ifNoneMatch: known, limit: limit, cancellation: cancellation)
     let isFirst = isFirst.withLock { isFirst in
       defer { isFirst = false }
       return isFirst

@@ -201,7 +201,16 @@ struct SyncLogRunTests {
     device.client.unsendable = [try SyncKey("things", "a")]
     let report = try device.sync(store)
     #expect(report.sent == 1 && report.failed.map(\.key.id) == ["a"])
-    #expect(try device.sync(store).failed == [], "it is tried again later")
+    let second = try device.sync(store)
+    #expect(second.failed == report.failed && second.commits == 0, "it is tried again later")
+    // A change of it is tried at once, and one of another document does not.
+    try device.client.edit("b", ["x": "3"])
+    #expect(try device.sync(store).failed == report.failed)
+    device.client.unsendable = []
+    #expect(try device.sync(store).failed == report.failed)
+    try device.client.edit("a", ["x": "corrected"])
+    let last = try device.sync(store)
+    #expect(last.failed == [] && last.sent == 1)
   }
 
   @Test("the host decides about a conflict") func hostDecidesAbout() throws {

@@ -41,12 +41,13 @@ final class SyncMemoryStore: ObjectStore, @unchecked Sendable {
     ObjectStoreError(.notFound, "\(key): does not exist")
   }
 
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
-  {
+  func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
     note("GET", key.text)
     guard let object = objects[key.text] else { throw Self.missing(key) }
     if object.etag == known { return .notModified }
+    guard Int64(object.body.count) <= limit else { throw ObjectStoreError(.tooLarge, "\(key): is too large") }
     return .object(StoredObject(body: object.body, etag: object.etag, metadata: object.metadata))
   }
 

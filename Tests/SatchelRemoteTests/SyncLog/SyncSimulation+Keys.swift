@@ -51,7 +51,7 @@ extension SyncSimulation {
     switch random.below(3) {
     case 0:
       note("device \(device.number): is given the key")
-      device.key = try neededKey()
+      try give(device, neededKey())
     case 1: try checkOldKey(of: device)
     default:
       hasRekeyed = true
@@ -63,7 +63,14 @@ extension SyncSimulation {
   /// All devices are given the present key.
   func handOutKey() throws {
     let key = try neededKey()
-    for device in devices where !device.isBusy { device.key = key }
+    for device in devices where !device.isBusy { try give(device, key) }
+  }
+
+  /// A device whose log is decrypted follows on purpose.
+  private func give(_ device: SyncSimulationDevice, _ key: EncryptionKey?) throws {
+    device.key = key
+    guard key == nil else { return }
+    try device.database.write { try $0.connection.run("UPDATE sync_log SET key = NULL") }
   }
 
   // MARK: Checks
@@ -78,7 +85,7 @@ extension SyncSimulation {
     self.rate = 0
     defer { self.rate = rate }
     note("device \(device.number): has another key")
-    let sync = device.start(self, sweeps: true, purges: true, acceptsLoss: true)
+    let sync = device.start(self, sweeps: true, purges: true, acceptsLoss: head.key != nil)
     while device.isBusy { device.resume(self) }
     guard case .failure(let error as SatchelError) = sync.outcome, error.code == .unauthorized else {
       throw SyncViolation("S10: device \(device.number) synchronizes without the key of the log")

@@ -124,6 +124,8 @@ struct SyncSimulationLedger: SyncLogLedger {
     try step("preview") { try ledger.preview() }
   }
 
+  func postponed() throws -> [SyncFailure] { try step("postponed") { try ledger.postponed() } }
+
   func sensitiveEntry() throws -> SyncKey? { try step("sensitive") { try ledger.sensitiveEntry() } }
 
   func decide() throws -> SyncDecided? { try step("decide") { try ledger.decide() } }

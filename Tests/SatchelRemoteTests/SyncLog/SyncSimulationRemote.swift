@@ -139,9 +139,9 @@ struct SyncSimulationConnection: ObjectStore {
     }
   }
 
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
-  {
+  func get(
+    _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectReading {
     let fault = try begin("GET \(key)")
     if fault == .lostBefore || fault == .late { throw failure(.transient(retryAfter: nil), "no answer") }
     let isHead = key.text == world.remote.headKey
