@@ -1559,7 +1559,8 @@ typedef struct satchel_store_sync_options {
      *  store is copied to a temporary file for that. */
     bool dry_run;
     /** Continues although a part of the remote is lost that no device has. Other devices
-     *  then send their entries again. */
+     *  then send their entries again. With a key, also replaces a sync log that has lost
+     *  its encryption. */
     bool accept_loss;
     /** Reads every object of the records and the state, and writes those again that are
      *  missing or damaged. */

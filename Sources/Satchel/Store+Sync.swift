@@ -10,7 +10,7 @@ public struct StoreSyncOptions: TransferOptions {
   /// temporary file in its directory for that.
   public var isDryRun = false
   /// Whether to continue although a part of the remote is lost that no device has: other devices then send
-  /// their entries again.
+  /// their entries again. With a key, also whether to replace a sync log that has lost its encryption.
   public var acceptLoss = false
   /// The key of an encrypted sync log, 32 bytes: entries, including their ids, are encrypted (AES-256-GCM)
   /// before they leave the device. Nil for a log that is not encrypted. Photos are not encrypted, because

@@ -24,7 +24,7 @@ struct CallbackStoreTests {
   func senseless() throws {
     for etag in ["", "a b", "é", "a\r\nx-amz-acl: public"] {
       var calls = honest
-      calls.get = { _, _, _ in .object(body: [1], etag: etag, metadata: [:]) }
+      calls.get = { _, _, _, _ in .object(body: [1], etag: etag, metadata: [:]) }
       calls.put = { _, _, _, _, _ in etag }
       calls.head = { _, _ in HostHead(size: 1, etag: etag) }
       let store = CallbackStore(calls)
@@ -33,11 +33,11 @@ struct CallbackStoreTests {
       #expect(try reason { _ = try store.head(key) } == Self.foreign)
     }
     var calls = honest
-    calls.get = { _, _, _ in .object(body: [1], etag: "t", metadata: ["a": "b\n"]) }
+    calls.get = { _, _, _, _ in .object(body: [1], etag: "t", metadata: ["a": "b\n"]) }
     calls.head = { _, _ in HostHead(size: -1, etag: "t") }
     #expect(try reason { _ = try CallbackStore(calls).get(key) } == Self.foreign)
     #expect(try reason { _ = try CallbackStore(calls).head(key) } == Self.foreign)
-    calls.get = { _, _, _ in .notModified }
+    calls.get = { _, _, _, _ in .notModified }
     #expect(try reason { _ = try CallbackStore(calls).get(key) } == Self.foreign)
   }
 
@@ -82,7 +82,7 @@ struct CallbackStoreTests {
     throws
   {
     var calls = honest
-    calls.get = { _, _, _ in throw SatchelError(code, "no") }
+    calls.get = { _, _, _, _ in throw SatchelError(code, "no") }
     calls.put = { _, _, _, _, _ in throw SatchelError(code, "no") }
     calls.delete = { _, _, _ in throw SatchelError(code, "no") }
     let store = CallbackStore(calls)
@@ -98,7 +98,7 @@ struct CallbackStoreTests {
   func otherErrors() throws {
     struct Oops: Error {}
     var calls = honest
-    calls.get = { _, _, _ in throw Oops() }
+    calls.get = { _, _, _, _ in throw Oops() }
     calls.put = { _, _, _, _, _ in throw Oops() }
     #expect(try reason { _ = try CallbackStore(calls).get(key) } == .transient(retryAfter: nil))
     #expect(try reason { try CallbackStore(calls).put(key, [1]) } == .unknownOutcome(retryAfter: nil))

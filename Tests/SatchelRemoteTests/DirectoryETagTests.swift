@@ -136,9 +136,9 @@ struct DirectoryETagTests {
   @Test("a file that is larger than the maximum is listed without an ETag")
   func tooLarge() throws {
     let descriptor = open(directory.path + "/large", O_CREAT | O_WRONLY, 0o600)
-    #expect(ftruncate(descriptor, off_t(ObjectFile.maximumSize + 1)) == 0)
+    #expect(ftruncate(descriptor, off_t(StoredObject.maximumSize + 1)) == 0)
     close(descriptor)
     #expect(
-      try store.list() == [ObjectPage.Entry(key: ObjectKey("large"), size: ObjectFile.maximumSize + 1)])
+      try store.list() == [ObjectPage.Entry(key: ObjectKey("large"), size: StoredObject.maximumSize + 1)])
   }
 }

@@ -230,7 +230,7 @@ class SyncingStore(Owner):
         :param dry_run: reports what would be transferred, without transferring it; the store is copied to a
             temporary file for that
         :param accept_loss: goes on where a part of the remote is lost that no device has; other devices then
-            send what they have again
+            send what they have again. With ``key``, also replaces a remote that has lost its encryption
         :param key: 32 bytes, with which records and state are encrypted (AES-256-GCM) before they leave the
             device, ids included; None when they are not. Photos are not encrypted, because other programs
             read them. See :meth:`rekey`

@@ -213,7 +213,7 @@ private final class BackupRun: Sendable {
     switch error {
     case let error as ObjectStoreError:
       switch error.reason {
-      case .notFound, .preconditionFailed, .truncated, .invalidKey: true
+      case .notFound, .preconditionFailed, .truncated, .tooLarge, .invalidKey: true
       case .unknownOutcome, .denied, .transient, .cancelled: false
       case .failed(let code): code != .full
       }

@@ -71,7 +71,7 @@ extension CollectionDeclaration {
     stored.relations = relations ?? [:]
     stored.sensitive = sensitive ?? []
     stored.schema = schema.flatMap { $0.isNull ? nil : $0 }
-    stored.isSynced = isSynced ?? true
+    stored.isSynced = isSynced
     stored.onConflict = onConflict ?? .newestWins
     return stored
   }

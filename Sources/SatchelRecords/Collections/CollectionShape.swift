@@ -33,6 +33,8 @@ final class CollectionShape: Sendable {
   /// See `StoredDeclaration`.
   let generation: Int64
   let isSynced: Bool
+  /// Whether a declaration says that it is synchronized.
+  let isDeclaredSynced: Bool
   let onConflict: ConflictPolicy
 
   /// Whether a write needs the previous document.
@@ -55,7 +57,8 @@ final class CollectionShape: Sendable {
     schema = try declaration.schema.map { try RecordSchemaCheck($0) }
     sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: row.name, row.id)
     generation = declaration.generation
-    isSynced = declaration.isSynced
+    isSynced = declaration.isSynced ?? true
+    isDeclaredSynced = declaration.isSynced == true
     onConflict = declaration.onConflict
   }
 

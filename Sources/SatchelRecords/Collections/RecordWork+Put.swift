@@ -28,6 +28,7 @@ extension RecordWork {
     _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, in collection: WorkingCollection,
     ifRevision expected: Int64? = nil, from remote: SyncContent? = nil, isChange: Bool = true
   ) throws -> RecordReceipt {
+    if remote == nil, isChange { try collection.checkSize(body, of: key) }
     let (row, hash) = try find(key, in: collection)
     let table = RecordTable(connection: connection)
     let old = try row.flatMap { try table.head($0, withBody: collection.shape.needsOldDocument) }

@@ -12,7 +12,8 @@ struct StoredDeclaration: Equatable {
   var sensitive: [String] = []
   var schema: JSONValue?
   /// Whether the records are synchronized with the store.
-  var isSynced = true
+  /// Nil where no declaration says it, which means true.
+  var isSynced: Bool?
   /// The conflict policy.
   var onConflict = ConflictPolicy.newestWins
   /// Changes with each `redeclare` that drops or replaces something; 0 before the first. Random, so that a
@@ -42,7 +43,7 @@ struct StoredDeclaration: Equatable {
       relations = declared.relations ?? [:]
       sensitive = declared.sensitive ?? []
       schema = declared.schema
-      isSynced = declared.isSynced ?? true
+      isSynced = declared.isSynced
       onConflict = declared.onConflict ?? .newestWins
     } catch {
       throw SatchelError(
@@ -71,7 +72,7 @@ struct StoredDeclaration: Equatable {
       "schema": schema ?? .null,
     ]
     if !sensitive.isEmpty { members["sensitive"] = .array(sensitive.map { .string($0) }) }
-    if !isSynced { members["synced"] = false }
+    if let isSynced { members["synced"] = .bool(isSynced) }
     if onConflict != .newestWins { members["on_conflict"] = .string(onConflict.rawValue) }
     if generation != 0 { members["generation"] = .int(generation) }
     return .object(members)

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelRemote
 import SatchelStorage
 
 /// A collection in a write transaction: its numbers are kept in memory, and written once.
@@ -39,6 +40,18 @@ final class WorkingCollection {
   var base: Int64 { RecordRow.base(of: row.id) }
   /// Whether its changes are recorded, to be sent.
   var isSynchronized: Bool { row.isBound && shape.isSynced }
+
+  /// - Throws: `SatchelError` (`invalid`) for a document that could never be sent. Where it is not certain that the
+  ///   collection will be synchronized, the sync names it.
+  func checkSize(_ body: UnsafeRawBufferPointer, of key: UnsafeRawBufferPointer) throws {
+    guard body.count > SyncEnvelope.maximumDocument, isSynchronized || shape.isDeclaredSynced else { return }
+    let id = String(decoding: key, as: UTF8.self)
+    throw SatchelError(
+      .invalid,
+      "\(name)/\(id): has \(body.count) bytes, and a document that is synchronized has at most "
+        + "\(SyncEnvelope.maximumDocument); put it into a collection that is declared with synced=false"
+    ).at(subject: "records", collection: name, id: id, limit: SyncEnvelope.maximumDocument)
+  }
 
   /// The maximum number of uncounted records: not counting each new record saves writing a page, and counting
   /// this many is cheap.

@@ -28,7 +28,7 @@ extension DirectoryStore: LazyObjectStore {
   ) throws(ObjectStoreError) -> ETag {
     try cancellation.check()
     let path = try tree.path(to: key)
-    guard let name = path.last, Int64(body.count) <= ObjectFile.maximumSize else {
+    guard let name = path.last, Int64(body.count) <= StoredObject.maximumSize else {
       throw ObjectStoreError(.failed(.full), "\(key): the object is larger than 1 GiB")
     }
     let etag = ETag(hash: SHA256.digest(body))

@@ -40,7 +40,7 @@ struct ETagCache {
     let startTime = startTime()
     do throws(ObjectStoreError) {
       guard let file = try tree.object(key, named: name, in: directory) else { return nil }
-      guard file.size <= ObjectFile.maximumSize else { return ObjectPage.Entry(key: key, size: file.size) }
+      guard file.size <= StoredObject.maximumSize else { return ObjectPage.Entry(key: key, size: file.size) }
       let (hash, version) = (try file.hash(cancellation), FileVersion(file.status))
       if let startTime, version.changed < startTime { new[version] = hash }
       return ObjectPage.Entry(key: key, size: file.size, etag: ETag(hash: hash))

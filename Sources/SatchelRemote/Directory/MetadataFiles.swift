@@ -22,7 +22,7 @@ struct MetadataFiles {
     guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= 4 * Int64(ObjectMetadata.maximumSize) else {
       throw damaged(key)
     }
-    let bytes = try ObjectFile(file: descriptor, status: status, key: key).body(.never).body
+    let bytes = try ObjectFile(file: descriptor, status: status, key: key).body(limit: 1 << 20, .never).body
     var values: [String: String] = [:]
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw damaged(key) }
