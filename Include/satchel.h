@@ -4186,7 +4186,10 @@ typedef struct satchel_records_options {
  * | {"convert": {"path", "to", "from"}} | converts a value, see below   |
  *
  * `to` of a conversion is "string", "integer", "number", "boolean" or "array"; `from` is
- * the type that newer records are converted back to.
+ * the type that newer records are converted back to. Indexes, relations and encrypted
+ * fields go with a field that is renamed or moved. While a migration callback runs, calls
+ * on its thread that write to the store are SATCHEL_EINVALID; the message names the
+ * migration. Observers are notified of a migration under the name of the collection.
  *
  * @param store        an open store
  * @param declaration  a JSON object
@@ -4251,6 +4254,10 @@ SATCHEL_API satchel_status satchel_store_collections(
 /**
  * Writes a record durably.
  *
+ * The revision of a new record is above those that a deleted record of the id had. A unique
+ * value that another record has is a violation at the end of the transaction: in a batch,
+ * records can exchange their values.
+ *
  * @param records        the collection
  * @param id             the id of the record
  * @param document       a JSON object; stored byte for byte
@@ -4269,6 +4276,36 @@ SATCHEL_API satchel_status satchel_store_collections(
 SATCHEL_API satchel_status satchel_records_put(
     satchel_records *records, satchel_bytes id, satchel_bytes document,
     int64_t if_revision, int64_t *revision);
+
+/**
+ * Returns another handle of a collection, by which documents are written as an app's type:
+ * the members of the stored document that the type does not have are kept.
+ *
+ * An older version of an app, which writes a record of a newer one, so does not remove what
+ * it does not know, whether it has read the record or not. The type's members that the
+ * document lacks are removed. Elements of arrays are matched with equal stored ones first,
+ * then with those whose first member has the same value. This applies to
+ * satchel_records_put(), satchel_records_put_deferred(), satchel_records_put_many() and
+ * satchel_records_put_valid(); the members are those of the time of the write.
+ *
+ * The type is an array of objects: the first has a member for each member of the documents,
+ * the others those of nested types. A member's value is null for a value that the type has
+ * as a whole, the position in the array for an object of another type, or an array with one
+ * of these, for the elements of an array and for the values of an object whose names are
+ * data: `[{"name": null, "rooms": [1]}, {"number": null}]`. Each of many documents that
+ * are given as an array may name another type of its own by its position, or null for a
+ * document that is written as a whole: `{"id", "document", "type": 1}`.
+ *
+ * @param records   the collection
+ * @param known     the type, a JSON array
+ * @param[out] out  the handle; NULL on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid type, with the JSON Pointer.
+ *
+ * **Ownership** The caller frees the handle: satchel_records_free().
+ */
+SATCHEL_API satchel_status satchel_records_typed(
+    satchel_records *records, satchel_bytes known, satchel_records **out);
 
 /**
  * Writes a record later: with the tenth deferred put of the store, within five seconds, by

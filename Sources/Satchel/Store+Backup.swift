@@ -54,19 +54,20 @@ extension Store {
   public static func restore(_ backup: String, to path: String) throws -> String? {
     let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(
       backup: backup, to: path)
-    try? renameWriter(path)
+    try? distinguish(path)
     return report.quarantine
   }
 }
 
 extension Store {
-  /// Gives a copy of a store a new writer name for synchronizing. If that fails, the next sync detects that
-  /// it is a copy.
-  private static func renameWriter(_ path: String) throws {
+  /// Gives a copy of a store a new writer name for synchronizing, and its records revisions that the replaced store
+  /// has not given. If that fails, the next sync detects that it is a copy.
+  private static func distinguish(_ path: String) throws {
     // Not a whole store: that would drain the outbox file of the one that it replaces.
     let database = try Database.open(
       path: path, options: StoreOptions(), migrations: migrations, subjects: subjects)
     try SyncLogTables.renameWriter(in: database)
+    try RecordRevisions.advance(in: database)
     try database.close()
   }
 

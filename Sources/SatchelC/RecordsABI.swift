@@ -182,6 +182,15 @@ public func satchel_records_watch_result(
   }
 }
 
+@_cdecl("satchel_records_typed") @implementation
+public func satchel_records_typed(
+  _ records: OpaquePointer!, _ known: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  guarded(returning: out, orElse: nil) {
+    Handles.records.insert(try Handles.records.borrow(records).writing(known: known.json("known")))
+  }
+}
+
 @_cdecl("satchel_records_free") @implementation
 public func satchel_records_free(_ records: OpaquePointer!) {
   _ = Handles.records.remove(records)

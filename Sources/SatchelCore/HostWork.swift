@@ -20,6 +20,8 @@ package enum HostWork {
     var callbacks: [StaticString] = []
     /// The number of running callbacks that must not use a store.
     var exclusions = 0
+    /// The stores for which the host's migration functions run, with the names of the migrations.
+    var migrations: [(store: Subject, name: String)] = []
     /// The deferred notifications; nil while the host may be notified.
     var deferred: [() -> Void]?
   }
@@ -102,6 +104,18 @@ package enum HostWork {
     return try calling(name, body)
   }
 
+  /// Runs a migration function of the host, which must not write to the store that it migrates.
+  ///
+  /// - Parameter name: the migration's name, for messages
+  package static func migrating<Result>(
+    _ store: Subject, _ name: String, _ body: () throws -> Result
+  ) rethrows -> Result {
+    let state = state
+    state.migrations.append((store, name))
+    defer { state.migrations.removeLast() }
+    return try body()
+  }
+
   // MARK: Notifying the host
 
   /// Runs `body`, which holds a lock that calls of the host need as well. Notifications of the host wait
@@ -132,6 +146,20 @@ package enum HostWork {
   package static func refuse(_ message: String, _ subject: Subject) throws {
     guard let known, let callback = known.callbacks.last, known.subjects.contains(subject) else { return }
     throw SatchelError(.busy, "\(message) from \(callback), which has to return first")
+  }
+
+  /// Throws inside a migration function of the host: what it writes would be written between documents of two
+  /// versions, and indexes that are rebuilt afterwards.
+  ///
+  /// - Throws: `.invalid`
+  package static func refuseWhileMigrating(_ path: String, _ store: @autoclosure () -> Subject) throws {
+    guard let known, !known.migrations.isEmpty else { return }
+    let store = store()
+    guard let migration = known.migrations.last(where: { $0.store == store }) else { return }
+    throw SatchelError(
+      .invalid,
+      "\(path): \(migration.name) runs, and its function must not write to the store: it returns the document"
+    )
   }
 
   /// Throws inside the host's clock, and in other callbacks that must not use a store.

@@ -24,11 +24,15 @@ struct StateMigrationRun {
       do {
         if version > stored {
           var kept: [KeptValue] = []
-          try step.migration.apply(to: &after, id: "state", version: step.version, kept: &kept)
+          try database.migrating("the migration of the state to version \(step.version + 1)") {
+            try step.migration.apply(to: &after, id: "state", version: step.version, kept: &kept)
+          }
           try tables.note(step.migration, kept, to: step.version + 1)
         } else {
           let kept = try tables.kept(to: step.version + 1)
-          try step.migration.invert(&after, id: "state", version: step.version, kept: kept)
+          try database.migrating("the migration of the state to version \(step.version)") {
+            try step.migration.invert(&after, id: "state", version: step.version, kept: kept)
+          }
           try tables.forgetMigration(to: step.version + 1)
         }
       } catch let error as JSONError {

@@ -50,6 +50,7 @@ extension StateStore {
     guard !database.options.isReadOnly else {
       throw SatchelError(.readOnly, "\(database.path): opened read-only")
     }
+    try database.refuseWhileMigrating()
   }
 
   /// Reads one snapshot of the store, and the given changes that the snapshot does not contain. `changes`

@@ -23,6 +23,7 @@ extension Database {
       guard !options.isReadOnly else {
         throw SatchelError(.readOnly, "\(path): opened read-only; open it writable to change it")
       }
+      try refuseWhileMigrating()
       try writing.withLock(within: timeout) {
         guard !isClosing.load(ordering: .relaxed) else {
           throw SatchelError(.closed, "\(path): the store is closed")

@@ -127,6 +127,7 @@ package final class Database: @unchecked Sendable {
       guard !options.isReadOnly else {
         throw SatchelError(.readOnly, "\(path): opened read-only; open it writable to change it")
       }
+      try refuseWhileMigrating()
       var committed: [Change] = []
       let result: Result = try writing.withLock(within: timeout) {
         if let outer = current { return try outer.nested { try endingBatches($0, body) } }

@@ -165,7 +165,7 @@ struct RecordJoinedDeclarationTests {
       message(.constraint) { _ = try shelf.collection("rooms", version: 2, migrations: rename) }.contains(
         "rooms/r1"))
     let second = try shelf.collection(
-      "rooms", indexes: [RecordIndex("name", unique: true)], schema: ["required": ["title"]], version: 2,
+      "rooms", indexes: [RecordIndex("title", unique: true)], schema: ["required": ["title"]], version: 2,
       migrations: rename)
     #expect(throws: SatchelError.self) { try second.put("r2", ["title": "B", "n": 1]) }
     #expect(throws: SatchelError.self) { try second.put("r2", ["n": 2]) }

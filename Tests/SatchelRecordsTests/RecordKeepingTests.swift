@@ -97,7 +97,8 @@ struct RecordKeepingTests {
       ])
     #expect(try courses.rebuildFromMirror() == 2)
     #expect(try courses.ids() == ["c2"] && courses.get("c2")?.document == ["a": 2])
-    #expect(try courses.get("c2")?.revision == saved.records[0].revision)
+    // Its content was written again: the revision that the file has was given to another content since.
+    #expect(try courses.get("c2")?.revision ?? 0 > saved.records[0].revision)
     try Data("no mirror".utf8).write(to: URL(filePath: path))
     #expect(throws: SatchelError.self) { _ = try courses.verifyMirror() }
     #expect(throws: SatchelError.self) { _ = try courses.rebuildFromMirror() }

@@ -61,6 +61,11 @@ extension RecordCollection {
     try Array(text.utf8).withUnsafeBytes { try put(id, $0, ifRevision: revision) }
   }
 
+  @discardableResult
+  func putAll(_ documents: [(String, JSONValue)]) throws -> Int { try putMany(documents) }
+
+  func putAllValid(_ documents: [(String, JSONValue)]) throws -> RecordPutReport { try putValid(documents) }
+
   func text(_ id: String) throws -> String? { try get(id).map { String(decoding: $0.body, as: UTF8.self) } }
 
   func ids(_ json: JSONValue) throws -> [String] { try ids(RecordQuery(json: json)) }

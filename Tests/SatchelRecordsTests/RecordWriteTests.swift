@@ -23,7 +23,50 @@ struct RecordWriteTests {
     #expect(try courses.get("c2") == nil)
     #expect(try courses.delete("c1") && !courses.delete("c1"))
     #expect(try courses.get("c1") == nil && courses.count() == 0)
-    #expect(try courses.put("c1", ["a": 1]).revision == 1)
+    // Never a revision that was given before: a stale one must not match.
+    #expect(try courses.put("c1", ["a": 1]) == RecordReceipt(revision: 3, isNew: true))
+    try shelf.expectSound()
+  }
+
+  @Test(
+    "a new record never has a revision that one with its id had: after a deletion, clear and drop, by any handle"
+  )
+  func revisionsAreNotGivenAgain() throws {
+    let shelf = try RecordShelf(onDisk: true)
+    let courses = try shelf.collection("courses")
+    var given: Set<Int64> = []
+    func put(_ collection: RecordCollection) throws {
+      let revision = try collection.put("c1", ["a": 1]).revision
+      #expect(given.insert(revision).inserted, "revision \(revision) was given before")
+    }
+    try put(courses)
+    try put(courses)
+    try courses.delete("c1")
+    try put(courses)
+    let other = try shelf.another()
+    try other.collection("courses").delete("c1")
+    try put(other.collection("courses"))
+    try courses.clear()
+    try put(courses)
+    try courses.delete("c1")
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try shelf.database.write { _ in
+        try courses.put("c1", ["a": 1])
+        try courses.delete("c1")
+        throw Stop()
+      }
+    }
+    try put(courses)
+    for _ in 0..<2 {
+      try shelf.store.drop("courses", discardsUnsent: true)
+      try put(shelf.collection("courses"))
+    }
+    _ = try RecordCollection.repair(shelf.database)
+    let repaired = try shelf.collection("courses")
+    try repaired.delete("c1")
+    try put(repaired)
+    #expect(try repaired.get("c1")?.revision ?? 0 > 1 << 24)
     try shelf.expectSound()
   }
 

@@ -47,6 +47,70 @@ struct TypedRecordTests {
     #expect(renamed.objectValue?.keys.first == "future")
   }
 
+  @Test("a value that was not read keeps the members that its type lacks, except with replace")
+  func notRead() throws {
+    let shelf = try RecordShelf()
+    let courses = try shelf.collection("courses")
+    let course = Course(
+      title: "Topology", teacher: Person(name: "Noether", mail: "n"),
+      students: [Person(name: "Emmy", mail: "e"), Person(name: "Ada"), Person(name: "Carl")])
+    try courses.put("c1", text: Self.stored)
+    try courses.put("c1", course)
+    let kept = try #require(try courses.get("c1")).document
+    #expect(kept["future"] == ["a": [1, ["b": .null]]] && kept["note"] == .null && kept["room"] == nil)
+    #expect(kept["teacher"] == ["title": "Dr.", "name": "Noether", "mail": "n"])
+    #expect(
+      kept["students"] == [
+        ["name": "Emmy", "x": 1, "mail": "e"], ["name": "Ada", "age": 36], ["name": "Carl"],
+      ])
+    try courses.put("c1", course, replace: true)
+    #expect(try courses.get("c1")?.document["future"] == nil)
+    // A document that the type cannot be decoded from loses nothing that the type may not know.
+    try courses.put("c1", ["name": 5, "future": 1])
+    try courses.put("c1", course)
+    #expect(try courses.get("c1")?.document["future"] == 1)
+    #expect(throws: SatchelError.self) { try courses.put("c1", course, ifRevision: 1) }
+    try shelf.expectSound()
+  }
+
+  @Test("a described type keeps the members that it lacks, also when the write was spooled or deferred")
+  func described() throws {
+    let shelf = try RecordShelf(onDisk: true)
+    let other = try shelf.another(busyTimeout: 10)
+    let plain = try shelf.collection("courses")
+    let known: JSONValue = [["title": .null, "students": [1]], ["name": .null]]
+    let typed = try other.collection("courses").writing(known: known)
+    let stored: JSONValue = ["title": "A", "future": 1, "students": [["name": "Ada", "age": 36]]]
+    for id in ["put", "many", "valid", "deferred"] { try plain.put(id, stored) }
+    let new: JSONValue = ["title": "B", "students": [["name": "Emmy"], ["name": "Ada"]]]
+    let kept: JSONValue = [
+      "title": "B", "students": [["name": "Emmy"], ["name": "Ada", "age": 36]], "future": 2,
+    ]
+    try shelf.database.write { _ in
+      #expect(try typed.put("put", new).isSpooled)
+      #expect(try typed.putMany([("many", new)] as [(String, JSONValue)]) == 0)
+      // What is written later keeps what the records have then.
+      for id in ["put", "many", "valid", "deferred"] { try plain.update(id, ["future": 2]) }
+    }
+    try typed.putDeferred("deferred", new)
+    #expect(try typed.putAllValid([("valid", new)]).written == 1)
+    for id in ["put", "many", "valid", "deferred"] { #expect(try typed.get(id)?.document == kept, "\(id)") }
+    try shelf.expectSound()
+  }
+
+  @Test(
+    "an invalid description of a type names the place",
+    arguments: [
+      ("[]", "an array with an object"), ("[1]", "/0"), (#"[{"a":1}]"#, "/0/a"),
+      (#"[{"a":[[-1]]}]"#, "/0/a/0/0"),
+      (#"[{"a":[]}]"#, "/0/a"), (#"[{"a":"x"}]"#, "/0/a"),
+    ])
+  func badDescription(known: String, says: String) throws {
+    let courses = try RecordShelf().collection("courses")
+    let json = try JSONValue(parsing: Array(known.utf8))
+    #expect(message(.invalid) { _ = try courses.writing(known: json) }.contains(says))
+  }
+
   @Test("remove a member that was set to nil, and add one that was not there")
   func removed() throws {
     let document = try after {

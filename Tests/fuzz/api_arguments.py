@@ -79,6 +79,9 @@ TEXTS: dict[str, Text] = {
     "identifier": lambda dice: documents.identifier(dice).encode(),
     "record": _json(documents.record),
     "record_list": _json(documents.records),
+    "known_members": _json(
+        lambda chance: [{"title": None, "rooms": [chance.randrange(3)]}, {"n": None, "a": 1}]
+    ),
     "record_query": _json(documents.record_query),
     "resolution": _json(documents.resolution),
     "collection": lambda dice: dice.choice(documents.COLLECTIONS).encode(),

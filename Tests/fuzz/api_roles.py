@@ -165,6 +165,7 @@ ROLES = {
     "satchel_records_put_deferred": "records identifier record",
     "satchel_records_put_many": "records record_list",
     "satchel_records_put_valid": "records record_list",
+    "satchel_records_typed": "records known_members",
     "satchel_records_warnings": "records",
     "satchel_records_update": "records identifier record",
     "satchel_records_delete_many": "records ids",

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
-import functools
 import itertools
-import json as _json
 import typing
 from enum import Enum
 from typing import (
@@ -30,10 +28,8 @@ from satchel._fields import (
     ACCEPTED,
     UNIONS,
     dataclass_of,
-    field_names,
     fields_of,
     fitting,
-    hints_of,
     item_hint,
     with_article,
 )
@@ -46,7 +42,6 @@ __all__ = [
     "Reader",
     "encoded",
     "is_dataclass",
-    "keep_unknown",
     "lend_json",
     "lend_record",
     "plain",
@@ -146,7 +141,7 @@ class Reader(Generic[_Document]):
     :raises InvalidArgument: for anything else, and for annotations that cannot be understood
     """
 
-    __slots__ = ("_collection", "_unknown", "kind")
+    __slots__ = ("_collection", "kind")
 
     def __init__(self, kind: Optional[Type[_Document]], collection: str) -> None:
         if kind is not None:
@@ -156,13 +151,12 @@ class Reader(Generic[_Document]):
             fields_of(kind)
         self.kind: Any = kind
         self._collection = collection
-        self._unknown: List[bool] = []
 
     def __call__(self, document: Dict[str, Any], id: str) -> _Document:
         if self.kind is None:
             return typing.cast(_Document, document)
         try:
-            made: _Document = _made(self.kind, document, "", self._unknown)
+            made: _Document = _made(self.kind, document, "")
         except Exception as error:
             # Also exceptions of the class itself, which does not know the record.
             raise self._misfit(id, error) from error
@@ -183,7 +177,7 @@ class Reader(Generic[_Document]):
             raise InvalidArgument(f"{self._collection}/{id}: {name}, not {self.kind.__name__}")
         members = plain(document, f"{self._collection}/{id}")
         try:
-            _made(self.kind, members, "", [])
+            _made(self.kind, members, "")
         except Exception as error:
             raise self._misfit(id, error) from error
         return members
@@ -211,105 +205,18 @@ class Reader(Generic[_Document]):
         kind = with_article(self.kind.__name__)
         return InvalidArgument(f"{self._collection}/{id} is not {kind}: {error}")
 
-    @property
-    def may_keep_any(self) -> bool:
-        """Whether documents were read with members that their class does not have."""
-        return bool(self._unknown)
 
-    def may_keep(self, document: Any) -> bool:
-        """Whether a document may replace one with members that its class does not have: such were read."""
-        return bool(self._unknown) and isinstance(document, self.kind)
-
-    def kept(self, document: Any, stored: Any, name: str) -> bytes:
-        """An instance as JSON, with the members of the stored document that its class does not have."""
-        return encoded(keep_unknown(plain(document, name), stored, self.kind), name)
-
-
-def keep_unknown(new: Any, old: Any, hint: Any) -> Any:
-    """A document with the members of another one that the dataclass of both does not have.
-
-    Items of lists are matched with equal ones first, then with those that have the same first field.
-    """
-    kind = dataclass_of(hint)
-    if kind is not None:
-        if not isinstance(new, dict) or not isinstance(old, dict):
-            return new
-        fields, names = hints_of(kind), field_names(kind)
-        kept = {name: keep_unknown(child, old.get(name), fields.get(name)) for name, child in new.items()}
-        kept.update((name, child) for name, child in old.items() if name not in names)
-        return kept
-    inner = item_hint(hint)
-    if inner is None:
-        return new
-    if isinstance(new, dict) and isinstance(old, dict):
-        return {name: keep_unknown(child, old.get(name), inner) for name, child in new.items()}
-    if isinstance(new, list) and isinstance(old, list):
-        return _keep_items(new, old, inner)
-    return new
-
-
-def _keep_items(new: List[Any], old: List[Any], hint: Any) -> List[Any]:
-    kept, rest, free = list(new), list(range(len(new))), dict.fromkeys(range(len(old)))
-    known = [_without_unknown(item, hint) for item in old]
-    for key in (_content, functools.partial(_first, kind=dataclass_of(hint))):
-        places: Dict[Optional[str], List[int]] = {}
-        for index in reversed(free):
-            places.setdefault(key(known[index]), []).append(index)
-        places.pop(None, None)
-        waiting, rest = rest, []
-        for index in waiting:
-            found = places.get(key(new[index]))
-            if found:
-                place = found.pop()
-                del free[place]
-                kept[index] = keep_unknown(new[index], old[place], hint)
-            else:
-                rest.append(index)
-    return kept
-
-
-def _first(item: Any, kind: Any) -> Optional[str]:
-    """The value of the first field of a dataclass, which usually identifies its instances."""
-    if kind is None or not isinstance(item, dict):
-        return None
-    return next((_content(item.get(name)) for name in names_of(kind)), None)
-
-
-def _content(value: Any) -> str:
-    return _json.dumps(value, sort_keys=True)
-
-
-def _without_unknown(value: Any, hint: Any) -> Any:
-    kind = dataclass_of(hint)
-    if kind is not None and isinstance(value, dict):
-        fields, names = hints_of(kind), field_names(kind)
-        return {
-            name: _without_unknown(child, fields.get(name)) for name, child in value.items() if name in names
-        }
-    inner = item_hint(hint)
-    if inner is not None and isinstance(value, list):
-        return [_without_unknown(child, inner) for child in value]
-    if inner is not None and isinstance(value, dict):
-        return {name: _without_unknown(child, inner) for name, child in value.items()}
-    return value
-
-
-def _made(kind: Any, members: Any, place: str, unknown: List[bool]) -> Any:
-    """An instance of a dataclass; members that it does not have are left out.
-
-    :param unknown: is not empty afterwards when there are such members
-    """
+def _made(kind: Any, members: Any, place: str) -> Any:
+    """An instance of a dataclass; members that it does not have are left out."""
     if not isinstance(members, dict):
         raise ValueError(f"{place or 'its root'} is not an object")
-    if not unknown and not field_names(kind).issuperset(members):
-        unknown.append(True)
     given: Dict[str, Any] = {}
     for name, hint, has_default, accepted in fields_of(kind):
         if name in members:
             value = members[name]
             if accepted is None:
                 if hint is not None:
-                    value = read_value(value, hint, f"{place}/{name}", unknown)
+                    value = read_value(value, hint, f"{place}/{name}")
             elif type(value) not in accepted:
                 value = fitting(value, hint, f"{place}/{name}")
             given[name] = value
@@ -328,10 +235,10 @@ def _check_patch(kind: Any, patch: Any, place: str) -> None:
         if isinstance(value, dict) and inner is not None:
             _check_patch(inner, value, f"{place}/{name}")
         elif not isinstance(value, dict) or item_hint(hint) is None:
-            read_value(value, hint, f"{place}/{name}", [])
+            read_value(value, hint, f"{place}/{name}")
 
 
-def read_value(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
+def read_value(value: Any, hint: Any, place: str) -> Any:
     """A value converted to the type of its annotation, as far as that is known."""
     if value is None:
         return None
@@ -343,7 +250,7 @@ def read_value(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
         if conversion is not None:
             return _converted(conversion.from_json, value, place)
         if dataclasses.is_dataclass(hint):
-            return _made(hint, value, place, unknown)
+            return _made(hint, value, place)
         if issubclass(hint, Enum):
             return _converted(hint, value, place)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -353,21 +260,18 @@ def read_value(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
     if origin in UNIONS:
         kinds = [each for each in arguments if each is not type(None)]
         # The value does not determine which of several types is meant.
-        return read_value(value, kinds[0], place, unknown) if len(kinds) == 1 else value
+        return read_value(value, kinds[0], place) if len(kinds) == 1 else value
     if isinstance(value, list):
-        return _read_items(value, origin, arguments, place, unknown)
+        return _read_items(value, origin, arguments, place)
     if isinstance(value, dict) and origin in (dict, collections.abc.Mapping):
-        return {
-            key: read_value(child, arguments[1], f"{place}/{key}", unknown) for key, child in value.items()
-        }
+        return {key: read_value(child, arguments[1], f"{place}/{key}") for key, child in value.items()}
     return value
 
 
-def _read_items(value: List[Any], origin: Any, arguments: Any, place: str, unknown: List[bool]) -> Any:
+def _read_items(value: List[Any], origin: Any, arguments: Any, place: str) -> Any:
     def read(hints: Iterable[Any]) -> List[Any]:
         return [
-            read_value(each, hint, f"{place}/{index}", unknown)
-            for index, (each, hint) in enumerate(zip(value, hints))
+            read_value(each, hint, f"{place}/{index}") for index, (each, hint) in enumerate(zip(value, hints))
         ]
 
     if origin is tuple:

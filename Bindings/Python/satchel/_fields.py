@@ -8,9 +8,10 @@ import functools
 import reprlib
 import sys
 import typing
+from enum import Enum
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple, Union
 
-from satchel._types import conversion_of
+from satchel._types import SCALAR_TYPES, conversion_of
 from satchel.errors import InvalidArgument
 from satchel.values import names_of
 
@@ -22,8 +23,12 @@ __all__ = [
     "fields_of",
     "fitting",
     "hints_of",
+    "is_dataclass_type",
     "item_hint",
+    "known_members",
+    "leaf_kind",
     "missing_field",
+    "value_kind",
     "with_article",
 ]
 
@@ -54,6 +59,11 @@ def dataclass_of(hint: Any) -> Any:
         kinds = [each for each in typing.get_args(hint) if each is not type(None)]
         return dataclass_of(kinds[0]) if len(kinds) == 1 else None
     return None
+
+
+def is_dataclass_type(kind: Any) -> bool:
+    """Whether a type is a dataclass whose instances are stored with its fields as members."""
+    return dataclass_of(kind) is kind
 
 
 @functools.lru_cache(maxsize=1024)
@@ -136,13 +146,20 @@ def with_article(name: str) -> str:
 def missing_field(kind: Any, path: List[str]) -> Optional[Tuple[int, Any, Optional[str]]]:
     """The first part of a path that is not a field of its dataclass.
 
-    :returns: its position, the dataclass, and the field that was probably meant; None when there is none, and
-        where the annotations do not determine it
+    :returns: its position, the dataclass, and the field that was probably meant; the position and the type of
+        a value without members, where the path leads on from it; None when there is none, and where the
+        annotations do not determine it
     """
     hint = kind
     for position, name in enumerate(path):
         found = dataclass_of(hint)
         if found is None:
+            leaf = leaf_kind(hint)
+            if leaf is not None:
+                return position, leaf, None
+            is_list = _list_item(hint) is not None
+            if is_list and not _is_index(name):
+                return position, list, None
             hint = item_hint(hint)
             if hint is None:
                 return None
@@ -155,3 +172,74 @@ def missing_field(kind: Any, path: List[str]) -> Optional[Tuple[int, Any, Option
         else:
             hint = hints_of(found).get(name)
     return None
+
+
+def value_kind(kind: Any, path: List[str]) -> Any:
+    """The type of the values at a path of a dataclass, if it is known and they have no members, or None."""
+    hint = kind
+    for name in path:
+        found = dataclass_of(hint)
+        hint = item_hint(hint) if found is None else hints_of(found).get(name)
+        if hint is None:
+            return None
+    return leaf_kind(hint)
+
+
+def leaf_kind(hint: Any) -> Any:
+    """The type that an annotation names, perhaps as optional, if its values have no members, or None."""
+    if typing.get_origin(hint) in UNIONS:
+        kinds = [each for each in typing.get_args(hint) if each is not _NONE]
+        return leaf_kind(kinds[0]) if len(kinds) == 1 else None
+    if not isinstance(hint, type) or typing.get_args(hint):
+        return None
+    return hint if hint in ACCEPTED or hint in SCALAR_TYPES or issubclass(hint, Enum) else None
+
+
+def _list_item(hint: Any) -> Any:
+    """The annotation of the items of a list; None for other annotations, those of dicts as well."""
+    if typing.get_origin(hint) in UNIONS:
+        kinds = [each for each in typing.get_args(hint) if each is not _NONE]
+        return _list_item(kinds[0]) if len(kinds) == 1 else None
+    return None if typing.get_origin(hint) in (dict, collections.abc.Mapping) else item_hint(hint)
+
+
+def _is_index(name: str) -> bool:
+    return name.isascii() and name.isdigit()
+
+
+@functools.lru_cache(maxsize=256)
+def known_members(kinds: Tuple[Any, ...]) -> str:
+    """The members of dataclasses and of those in their fields as JSON, for satchel_records_typed()."""
+    import json
+
+    types: List[Dict[str, Any]] = []
+    numbers: Dict[Any, int] = {}
+
+    def number_of(kind: Any) -> int:
+        if kind not in numbers:
+            numbers[kind] = len(types)
+            types.append({})
+        return numbers[kind]
+
+    def member_of(hint: Any) -> Any:
+        found = dataclass_of(hint)
+        if found is not None:
+            return number_of(found)
+        inner = item_hint(hint)
+        member = None if inner is None else member_of(inner)
+        return None if member is None else [member]
+
+    for kind in kinds:
+        number_of(kind)
+    # Members lead to further types.
+    done = 0
+    while done < len(types):
+        kind = list(numbers)[done]
+        done += 1
+        try:
+            hints = hints_of(kind)
+        except InvalidArgument:
+            # Names that are local to a function cannot be found: the fields are written as a whole.
+            hints = {}
+        types[numbers[kind]] = {name: member_of(hints.get(name)) for name in names_of(kind)}
+    return json.dumps(types)

@@ -213,6 +213,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_records_put_deferred": (c_int, (c_void_p, Bytes, Bytes)),
     "satchel_records_put_many": (c_int, (c_void_p, Bytes, _number_out)),
     "satchel_records_put_valid": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_records_typed": (c_int, (c_void_p, Bytes, _handle_out)),
     "satchel_records_update": (c_int, (c_void_p, Bytes, Bytes, c_int64, _number_out)),
     "satchel_records_delete_many": (c_int, (c_void_p, Bytes, _number_out)),
     "satchel_records_get": (c_int, (c_void_p, Bytes, _out)),

@@ -132,7 +132,10 @@ class Dependent(Closing):
 
         Called from a callback of its store, for which it would wait, it closes on another thread.
         """
-        pointer = self._handle.release()
+        self._let_go(self._handle)
+
+    def _let_go(self, handle: Handle) -> None:
+        pointer = handle.release()
         if pointer is None:
             return
         if _callbacks.is_running(self._owner):

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from satchel.errors import InvalidArgument
 
-__all__ = ["Conversion", "conversion_of", "register_type"]
+__all__ = ["SCALAR_TYPES", "Conversion", "conversion_of", "register_type"]
 
 _Own = TypeVar("_Own")
 
@@ -103,6 +103,9 @@ _conversions: Dict[Type[Any], Conversion] = {
 }
 _sets = (set, frozenset)
 
+#: The types that are stored as one value without members.
+SCALAR_TYPES = frozenset(_conversions)
+
 
 def register_type(
     kind: Type[_Own], to_json: Callable[[_Own], Any], from_json: Optional[Callable[[Any], _Own]] = None
@@ -137,6 +140,7 @@ def conversion_of(kind: Type[Any]) -> Optional[Conversion]:
 
 def sorted_items(items: Any) -> Any:
     """The JSON values of a set in a stable order; those that JSON does not have are refused later."""
+
     def text(item: Any) -> bytes:
         written = _json.dumps(item, sort_keys=True, ensure_ascii=False, default=repr)
         return written.encode("utf-8", "surrogatepass")

@@ -165,6 +165,26 @@ def test_a_backup_can_be_restored(path: Path, tmp_path: Path) -> None:
     assert held(tmp_path / "new.satchel") == documents
 
 
+def test_a_restored_store_gives_new_records_revisions_that_were_not_given(path: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup.satchel"
+    given = []
+    for turn in range(3):
+        with satchel.open(path) as store:
+            seats = store.records("seats")
+            if turn == 0:
+                seats.put("a", {})
+                store.backup(backup)
+            seats.delete("a")
+            given.append(seats.put("a", {"turn": turn}))
+        satchel.restore(backup, path)
+    recovered = tmp_path / "recovered.satchel"
+    satchel.recover(path, recovered)
+    with satchel.open(recovered) as store:
+        store.records("seats").delete("a")
+        given.append(store.records("seats").put("a", {}))
+    assert len(set(given)) == len(given)
+
+
 def test_an_open_store_is_not_replaced(path: Path, tmp_path: Path) -> None:
     file = tmp_path / "backup.satchel"
     with satchel.open(path) as store:

@@ -128,6 +128,24 @@ def test_unique_values_are_checked_at_the_end(store: satchel.Store) -> None:
     assert rooms.ids(where={"code": 1}) == ["c"]
 
 
+def test_records_exchange_unique_values(store: satchel.Store) -> None:
+    rooms = store.records("rooms", indexes=[{"path": "code", "unique": True}])
+    rooms.put_many({"a": {"code": 1}, "b": {"code": 2}})
+    rooms.put_many({"a": {"code": 2}, "b": {"code": 1}})
+    with store.batch():
+        rooms.update("a", {"code": 1})
+        rooms.update("b", {"code": 2})
+    report = rooms.put_many({"b": {"code": 1}, "a": {"code": 2}, "c": {"code": 1}}, skip_rejected=True)
+    assert (report.written, [each.id for each in report.rejected]) == (2, ["c"])
+    assert rooms.get_many(["a", "b"]) == {"a": {"code": 2}, "b": {"code": 1}}
+    with pytest.raises(
+        satchel.ConstraintViolation, match=r"rooms/[ab]: /code: .*, and rooms/[ab] has the same"
+    ):
+        rooms.put_many({"a": {"code": 1}, "c": {"code": 3}})
+    assert rooms.count() == 2
+    assert store.check() == []
+
+
 def test_a_batch_of_nothing_changes_nothing(store: satchel.Store, courses: Collection) -> None:
     heard: List[satchel.Change] = []
     with store.observe(heard.append):

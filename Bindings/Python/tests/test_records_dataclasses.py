@@ -182,3 +182,66 @@ def test_a_record_of_an_instance_equals_one_of_the_same(courses: Records[Course]
     assert isinstance(one, Record)
     assert one == other
     assert hash(one) == hash(other)
+
+
+@dataclass
+class Part:
+    name: str
+    count: Optional[int] = None
+
+
+@dataclass
+class Kit:
+    title: str = ""
+    parts: List[Part] = field(default_factory=list)
+    main: Optional[Part] = None
+    by_place: Dict[str, Part] = field(default_factory=dict)
+
+
+NEWER: Dict[str, Any] = {
+    "title": "Radio",
+    "parts": [{"name": "coil", "count": 1, "colour": "red"}, {"name": "wire", "count": 2, "colour": "blue"}],
+    "main": {"name": "chip", "pins": 8},
+    "by_place": {"left": {"name": "knob", "size": 3}},
+    "price": 12,
+}
+
+
+@pytest.mark.parametrize("way", ["put", "deferred", "put_many", "skip_rejected", "without of"])
+def test_members_of_a_newer_app_survive_an_instance_that_was_not_read(store: satchel.Store, way: str) -> None:
+    plain = store.records("kits")
+    plain.put("k", NEWER)
+    kits: Any = store.records("kits", of=None if way == "without of" else Kit)
+    kit = Kit(
+        "Radio 2", [Part("wire", 3), Part("coil", 1), Part("lamp")], Part("chip"), {"left": Part("dial")}
+    )
+    if way == "deferred":
+        kits.put("k", kit, deferred=True)
+        store.flush()
+    elif way == "put_many":
+        kits.put_many({"k": kit, "new": {"title": "", "parts": []}})
+    elif way == "skip_rejected":
+        assert kits.put_many({"k": kit}, skip_rejected=True).written == 1
+    else:
+        kits.put("k", kit)
+    assert plain.get("k") == {
+        "title": "Radio 2",
+        "parts": [
+            {"name": "wire", "count": 3, "colour": "blue"},
+            {"name": "coil", "count": 1, "colour": "red"},
+            {"name": "lamp", "count": None},
+        ],
+        "main": {"name": "chip", "count": None, "pins": 8},
+        "by_place": {"left": {"name": "dial", "count": None, "size": 3}},
+        "price": 12,
+    }
+    if way != "without of":
+        kits.put("k", kit, replace=True)
+        assert "price" not in (plain.get("k") or {})
+    plain.put("k", NEWER)
+    kits.put_many([("k", kit)], replace=True)
+    assert "price" not in (plain.get("k") or {})
+    # A dict is the whole document.
+    plain.put("k", NEWER)
+    kits.put("k", {"title": "x"})
+    assert plain.get("k") == {"title": "x"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 import pytest
 
@@ -204,3 +204,96 @@ def test_many_records_migrate(store: satchel.Store) -> None:
     filled(store, 5000)
     courses = store.records("courses", version=2, migrations=[lambda course: {"n": course["room"]["floor"]}])
     assert [each["n"] for each in courses.list()] == list(range(5000))
+
+
+def test_a_function_cannot_write_to_the_store(store: satchel.Store) -> None:
+    filled(store)
+    courses = store.records("courses", version=1, indexes=["name"])
+    store.state.set("n", 1)
+    calls: List[Callable[[], Any]] = [
+        lambda: courses.put("x", {}),
+        lambda: courses.put("x", {}, deferred=True),
+        lambda: courses.put_many({"x": {}}, skip_rejected=True),
+        lambda: courses.delete("c0"),
+        lambda: courses.clear(),
+        lambda: store.records("others"),
+        lambda: store.state.set("n", 2),
+        lambda: store.batch().__enter__(),
+        lambda: store.catalogue.persist({"country_code": "at"}, {"section": "a", "content": {}}),
+    ]
+    for call in calls:
+
+        def migrate(course: Dict[str, Any], call: Callable[[], Any] = call) -> Dict[str, Any]:
+            call()
+            return course
+
+        with pytest.raises(satchel.InvalidArgument) as caught:
+            store.records("courses", version=2, migrations=[migrate])
+        assert "the migration of courses to version 2 runs" in f"{caught.value} {caught.value.__cause__}"
+    assert courses.ids() == ["c0", "c1", "c2"]
+    assert store.state.get("n") == 1
+    assert store.check() == []
+
+
+def test_a_function_of_the_state_cannot_write_either(store: satchel.Store) -> None:
+    courses = store.records("courses")
+    store.state.set("n", 1)
+
+    def migrate(values: Dict[str, Any]) -> Dict[str, Any]:
+        courses.put("x", {})
+        return values
+
+    with pytest.raises(satchel.InvalidArgument) as caught:
+        store.state.declare(version=2, migrations=[migrate])
+    assert "the migration of the state to version 2 runs" in f"{caught.value} {caught.value.__cause__}"
+    assert courses.count() == 0
+
+
+def test_declarations_go_with_a_field_that_is_renamed(store: satchel.Store) -> None:
+    parents = store.records("parents")
+    parents.put("p", {})
+    kids = store.records(
+        "kids",
+        version=1,
+        relations={"parent": {"collection": "parents", "on_delete": "cascade"}},
+        indexes=[{"path": "code", "unique": True}],
+    )
+    kids.put("k", {"parent": "p", "code": 1})
+    steps: List[Any] = [
+        [{"rename": {"from": "parent", "to": "mother"}}, {"move": {"from": "code", "to": "ids.number"}}]
+    ]
+    kids = store.records(
+        "kids", version=2, migrations=steps, indexes=[{"path": "ids.number", "unique": True}]
+    )
+    with pytest.raises(satchel.ConstraintViolation, match="kids/k has the same"):
+        kids.put("k2", {"ids": {"number": 1}})
+    kids = store.records("kids", version=1)
+    with pytest.raises(satchel.ConstraintViolation, match="kids/k has the same"):
+        kids.put("k2", {"code": 1})
+    with pytest.raises(satchel.InvalidArgument, match=r'declare the index of "ids\.number"'):
+        store.records("kids", version=2, migrations=steps, indexes=[{"path": "code", "unique": True}])
+    parents.delete("p")
+    assert kids.count() == 0
+
+
+def test_sensitive_fields_go_with_a_field_that_is_renamed(path: Path) -> None:
+    with satchel.open(path) as store:
+        store.state.set_key(bytes(32))
+        notes = store.records("notes", version=1, sensitive=["secret"])
+        notes.put("n", {"secret": "swordfish"})
+        steps: List[Any] = [[{"rename": {"from": "secret", "to": "hidden"}}]]
+        notes = store.records("notes", version=2, migrations=steps)
+        assert notes.get("n") == {"hidden": "swordfish"}
+        assert [each.sensitive for each in store.collections()] == [["hidden"]]
+        notes.put("m", {"hidden": "tuna"})
+        assert store.records("notes", version=1).get("m") == {"secret": "tuna"}
+        assert store.check() == []
+    assert b"tuna" not in path.read_bytes()
+
+
+def test_observers_are_notified_of_a_migration(store: satchel.Store) -> None:
+    filled(store)
+    heard: List[satchel.Change] = []
+    with store.observe(heard.append):
+        store.records("courses", version=2, migrations=DECLARED[:1])
+    assert ("records", ["courses"]) in [(each.subject, list(each.keys)) for each in heard]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Callable, Dict, List, Optional
 
 import pytest
 
@@ -101,3 +104,70 @@ def test_an_open_schema_and_plain_dicts_allow_all(store: satchel.Store) -> None:
     notes.put("n1", {"auhtor": "x"})
     assert notes.ids({"auhtor": "x"}) == ["n1"]
     assert store.records("others").ids({"anything": 1}) == []
+
+
+@dataclass
+class Task:
+    title: str
+    course: Optional[uuid.UUID] = None
+    due: Optional[datetime] = None
+    tags: List[str] = field(default_factory=list)
+    marks: Dict[str, int] = field(default_factory=dict)
+    extra: Any = None
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("course.semester", '"course" is a UUID, which has no "semester"'),
+        ("title.x", '"title" is a str, which has no "x"'),
+        ("due.year", '"due" is a datetime, which has no "year"'),
+        ("tags.x", '"tags" is a list, which has no "x"'),
+        ("/tags/0/x", '"0" is a str, which has no "x"'),
+        ("marks.maths.x", '"maths" is an int, which has no "x"'),
+    ],
+)
+def test_a_path_through_a_value_without_members_is_refused(
+    store: satchel.Store, path: str, says: str
+) -> None:
+    tasks = store.records("tasks", of=Task)
+    calls: List[Callable[[], Any]] = [
+        lambda: tasks.list({path: 1}),
+        lambda: tasks.ids(order_by=path),
+        lambda: tasks.count({"not": {path: {"gt": 1}}}),
+        lambda: store.records("tasks", of=Task, indexes=[path]),
+    ]
+    for call in calls:
+        with pytest.raises(satchel.InvalidArgument, match=says):
+            call()
+
+
+def test_a_path_into_what_may_have_members_is_not(store: satchel.Store) -> None:
+    tasks = store.records("tasks", of=Task)
+    tasks.put("a", Task("x", tags=["q"], marks={"maths": 2}, extra={"n": 1}))
+    for path, value in (("/tags/0", "q"), ("marks.maths", 2), ("extra.n", 1)):
+        assert tasks.ids({path: value}) == ["a"]
+
+
+def test_a_range_of_decimals_is_refused(store: satchel.Store) -> None:
+    prices = store.records("prices")
+    prices.put_many({"cheap": {"p": Decimal("9.50")}, "dear": {"p": Decimal("10.00")}})
+    for operator in ("lt", "lte", "gt", "gte"):
+        with pytest.raises(satchel.InvalidArgument, match='"p": decimals are stored as text'):
+            prices.ids({"any": [{"p": {operator: Decimal("9.5")}}]})
+    assert prices.ids({"p": Decimal("9.50")}) == ["cheap"]
+    assert prices.ids({"p": {"in": [Decimal("10.00")]}}) == ["dear"]
+
+
+@dataclass
+class Price:
+    p: Optional[Decimal] = None
+
+
+def test_an_order_of_decimals_is_refused_where_the_type_is_known(store: satchel.Store) -> None:
+    prices = store.records("prices", of=Price)
+    prices.put_many({"cheap": Price(Decimal("9.50")), "dear": Price(Decimal("10.00"))})
+    for call in (lambda: prices.ids(order_by="-p"), lambda: prices.ids({"/p": {"gte": "9.50"}})):
+        with pytest.raises(satchel.InvalidArgument, match="decimals are stored as text"):
+            call()
+    assert prices.ids({"p": Decimal("10.00")}) == ["dear"]

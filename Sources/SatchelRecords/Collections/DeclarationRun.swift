@@ -25,13 +25,21 @@ struct DeclarationRun {
         .damaged, "\(name): the collection is in the store under its name, and not under its id")
     }
     let shape = try CollectionShape(row, connection)
-    let stored = try StoredDeclaration.read(row, connection).joined(with: declared, version: row.version)
+    var known = try StoredDeclaration.read(row, connection)
+    let isMigrated =
+      !declared.declaration.isBare && row.version > 0 && row.version != Int64(declared.version)
+    if isMigrated {
+      let moves = MovedPaths(try MigrationRun.path(row, declared, connection))
+      try moves.check(declared, known)
+      known = try moves.applied(to: known)
+    }
+    let stored = try known.joined(with: declared, version: row.version)
     var declaration = declared.declaration.declaring(stored)
     // A declaration with only a name does not change the version.
     if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
     let prepared = try PreparedDeclaration(declaration)
     try declared.checkPaths(prepared.schema)
-    if row.version > 0, row.version != Int64(prepared.version) {
+    if isMigrated {
       // Until the documents are migrated, the old and the new sensitive fields are sealed.
       let sensitive = shape.sensitive.paths
       let all = sensitive + prepared.sensitive.filter { shape.sensitive.overlapping($0) == nil }
@@ -43,6 +51,7 @@ struct DeclarationRun {
       for relation in shape.relations { try drop(relation) }
       try change([CollectionShape.Index](), to: prepared, row)
       try change([CollectionShape.Relation](), to: prepared, row)
+      transaction.note(subject: .records, keys: [name])
     } else {
       try seal(shape.sensitive.paths, as: prepared.sensitive, row)
       try change(shape.indexes, to: prepared, row)

@@ -32,14 +32,23 @@ struct DocumentChange {
     return result
   }
 
-  /// Matches each element with its previous version: first equal ones, then those with the same first member.
   private static func elements(
     _ stored: [JSONValue], _ before: [JSONValue], _ after: [JSONValue]
+  ) -> [JSONValue] {
+    matched(after, with: before, firstMember) { applied(to: stored[$1], before: before[$1], after: $0) }
+  }
+
+  /// Matches each element with its previous version: first equal ones, then those with the same identity.
+  ///
+  /// - Parameter merging: returns an element with what is kept of its previous version, by its position
+  static func matched(
+    _ after: [JSONValue], with before: [JSONValue], _ identity: @escaping (JSONValue) -> [UInt8]?,
+    merging: (JSONValue, Int) -> JSONValue
   ) -> [JSONValue] {
     var result = after
     var free = Array(before.indices)
     var rest = Array(after.indices)
-    for key in [{ try? $0.serialized() }, firstMember] as [(JSONValue) -> [UInt8]?] {
+    for key in [{ try? $0.serialized() }, identity] as [(JSONValue) -> [UInt8]?] {
       var positions: [[UInt8]: [Int]] = [:]
       for index in free.reversed() {
         if let key = key(before[index]) { positions[key, default: []].append(index) }
@@ -51,7 +60,7 @@ struct DocumentChange {
           continue
         }
         used.insert(position)
-        result[index] = applied(to: stored[position], before: before[position], after: after[index])
+        result[index] = merging(after[index], position)
       }
       free.removeAll(where: used.contains)
       rest = waiting

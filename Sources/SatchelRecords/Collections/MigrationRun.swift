@@ -136,11 +136,15 @@ struct MigrationRun {
       for (version, migration) in path.steps {
         if path.isUp {
           var kept: [KeptValue] = []
-          try migration.apply(to: &document, id: record.key, version: version, kept: &kept)
+          try running(version + 1) {
+            try migration.apply(to: &document, id: record.key, version: version, kept: &kept)
+          }
           try keep(kept, record, version)
         } else {
-          try migration.invert(
-            &document, id: record.key, version: version, kept: try kept(record, version))
+          let kept = try kept(record, version)
+          try running(version) {
+            try migration.invert(&document, id: record.key, version: version, kept: kept)
+          }
           try connection.run(
             "DELETE FROM record_kept WHERE record = ? AND version = ?", .integer(record.row),
             .integer(Int64(version)))
@@ -154,6 +158,11 @@ struct MigrationRun {
     } catch let error as JSONError {
       throw SatchelError(.invalid, "\(location): \(error)", underlying: error)
     }
+  }
+
+  /// Runs a migration, whose function must not write to the store.
+  private func running(_ version: Int, _ body: () throws -> Void) rethrows {
+    try work.store.database.migrating("the migration of \(row.name) to version \(version)", body)
   }
 
   private func plain(_ record: Item) throws -> [UInt8] {

@@ -66,6 +66,12 @@ extension RecordStore {
 
   private func removeRows(_ row: CollectionRow, _ connection: Connection) throws {
     let (first, end) = (RecordRow.base(of: row.id), RecordRow.base(of: row.id + 1))
+    try connection.run(
+      """
+      INSERT OR REPLACE INTO record_dropped(name, revised) VALUES(?1, min(?4, max(?5,
+      (SELECT coalesce(max(revision), 0) FROM record WHERE id > ?2 AND id < ?3))))
+      """, .text(row.name), .integer(first), .integer(end), .integer(RecordRow.maxStartingRevision),
+      .integer(row.revised))
     let source = RecordIDs(collection: row.id)
     var keys: [(hash: Int64, row: Int64)] = []
     try source.scan(connection, from: first, through: first + row.indexedThrough) { keys.append(($0, $1)) }

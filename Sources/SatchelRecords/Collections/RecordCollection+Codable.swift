@@ -4,6 +4,45 @@ import SatchelStorage
 
 extension RecordCollection {
   /// Writes a value that is encoded as a JSON object; see `put(_:_:ifRevision:)`.
+  ///
+  /// Members of the stored document that `Document` does not have are kept, as `put(_:)` of a record that was read
+  /// keeps them: a newer version of the app may have written them. Where `Document` cannot be decoded from the stored
+  /// document, all members that the encoded value does not have are kept.
+  ///
+  /// - Parameter replace: whether the value is the whole document, and no member of the stored one is kept
+  @discardableResult
+  public func put<Document: Codable>(
+    _ id: String, _ document: Document, ifRevision expected: Int64? = nil, replace: Bool = false
+  ) throws -> RecordReceipt {
+    let value = try encoded(document, id)
+    guard !replace else { return try put(id, value, ifRevision: expected) }
+    func kept(_ stored: [UInt8]?) throws -> [UInt8] {
+      guard let stored else { return try naming("\(name)/\(id)") { try value.serialized() } }
+      let old = try naming("\(name)/\(id)") { try JSONValue(parsing: stored) }
+      let before = (try? encoded(decoded(old, id, as: Document.self), id)) ?? [:]
+      return try naming("\(name)/\(id)") {
+        try DocumentChange.applied(to: old, before: before, after: value).serialized()
+      }
+    }
+    var key = id
+    return try key.withUTF8 { key in
+      let key = UnsafeRawBufferPointer(key)
+      try RecordID.check(key, in: name)
+      try kept(nil).withUnsafeBytes { try checkDocument($0, key) }
+      // When the store cannot be written, what can be read of it is kept.
+      return try writingThroughOutbox(
+        try kept((try? get(id))??.body).withUnsafeBytes { try spooled(key, $0, expected) }
+      ) { work, collection in
+        let row = try work.find(key, in: collection).row
+        let stored = try row.flatMap { try work.document($0, key, in: collection) }
+        return try kept(stored).withUnsafeBytes {
+          try work.put(key, $0, in: collection, ifRevision: expected)
+        }
+      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+    }
+  }
+
+  /// Writes a value of a type that cannot be decoded, as the whole document.
   @discardableResult
   public func put<Document: Encodable>(
     _ id: String, _ document: Document, ifRevision expected: Int64? = nil
@@ -11,7 +50,7 @@ extension RecordCollection {
     try put(id, encoded(document, id), ifRevision: expected)
   }
 
-  /// Writes a value that is encoded as a JSON object later; see `putDeferred(_:_:)`.
+  /// Writes a value that is encoded as a JSON object later, as the whole document; see `putDeferred(_:_:)`.
   public func putDeferred<Document: Encodable>(_ id: String, _ document: Document) throws {
     try putDeferred(id, encoded(document, id))
   }

@@ -9,12 +9,13 @@ struct DeferredPut {
   let version: Int
   let key: [UInt8]
   let document: [UInt8]
+  let known: KnownMembers?
 
   /// The entry for the outbox file.
   var entry: JSONValue {
     get throws {
       try key.withUnsafeBytes { key in
-        try document.withUnsafeBytes { try RecordCollection.putEntry(name, version, key, $0, nil) }
+        try document.withUnsafeBytes { try RecordCollection.putEntry(name, version, key, $0, nil, known) }
       }
     }
   }
@@ -60,7 +61,9 @@ extension RecordCollection {
     try checkGeneration(shape)
     try shape.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
     try store.deferPut(
-      DeferredPut(collection: id, name: name, version: version, key: Array(key), document: Array(document)))
+      DeferredPut(
+        collection: id, name: name, version: version, key: Array(key), document: Array(document),
+        known: known))
   }
 }
 
@@ -72,6 +75,7 @@ extension RecordStore {
   private static let delay: Int64 = 5000
 
   func deferPut(_ put: DeferredPut) throws {
+    try database.refuseWhileMigrating()
     let isFull = deferredPuts.withLock { puts in
       puts.append(put)
       return puts.count >= Self.maxDeferred
@@ -158,8 +162,9 @@ extension RecordStore {
           "\(put.name): was migrated to version \(collection.row.version) since the put was deferred")
       }
       _ = try put.key.withUnsafeBytes { key in
-        try put.document.withUnsafeBytes { try work.put(key, $0, in: collection) }
+        try put.document.withUnsafeBytes { try work.put(key, $0, keeping: put.known, in: collection) }
       }
+      try work.checkContested()
     }
   }
 

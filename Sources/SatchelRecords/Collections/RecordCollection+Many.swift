@@ -10,20 +10,20 @@ extension RecordCollection {
   /// - Throws: as `put(_:_:ifRevision:)`
   @discardableResult
   public func putMany(_ documents: UnsafeRawBufferPointer) throws -> Int {
-    let entry = { [name, version] () -> JSONValue in
-      [
-        "put_many": [
-          "collection": .string(name), "version": .int(Int64(version)),
-          "documents": .string(String(decoding: documents, as: UTF8.self)),
-        ]
+    let entry = { [name, version, known] () -> JSONValue in
+      var members: JSONObject = [
+        "collection": .string(name), "version": .int(Int64(version)),
+        "documents": .string(String(decoding: documents, as: UTF8.self)),
       ]
+      if let known { members["known"] = known.json }
+      return ["put_many": .object(members)]
     }
     let tape = try Self.tape(documents)
     // Inside a batch, a savepoint makes the write atomic.
     if database.isInTransaction {
-      return try store.transaction { _ in try write { try $0.putMany(tape, in: $1) } }
+      return try store.transaction { _ in try write { try $0.putMany(tape, keeping: known, in: $1) } }
     }
-    return try writingThroughOutbox(entry()) { try $0.putMany(tape, in: $1) } ?? 0
+    return try writingThroughOutbox(entry()) { try $0.putMany(tape, keeping: known, in: $1) } ?? 0
   }
 
   /// Writes many records given as JSON values, as `putMany(_:)` does; an id that occurs twice is written
@@ -76,15 +76,28 @@ extension RecordCollection {
   /// - Throws: as `putMany(_:)`, but not for a record that is reported
   public func putValid(_ documents: UnsafeRawBufferPointer) throws -> RecordPutReport {
     let tape = try Self.tape(documents)
-    let isInBatch = database.isInTransaction
+    var checksReferences = !database.isInTransaction
     return try store.transaction { _ in
-      do {
-        return try putValid(tape, without: [:], checksReferences: !isInBatch)
-      } catch let unresolved as UnresolvedRecords {
-        return try putValid(tape, without: unresolved.rejected, checksReferences: false)
+      var rejected: [Int: RecordPutReport.Rejected] = [:]
+      var rounds = 0
+      while true {
+        do {
+          rounds += 1
+          return try putValid(
+            tape, without: rejected, checksReferences: checksReferences,
+            atOnce: rounds > Self.maxExchangeRounds)
+        } catch let found as RejectedRecords {
+          // What is wrong is not among the records: the end of the transaction decides.
+          if found.rejected.count == rejected.count { (checksReferences, rounds) = (false, Int.max - 1) }
+          rejected = found.rejected
+        }
       }
     }
   }
+
+  /// The number of rounds in which records of `putValid` may exchange unique values with others that are rejected in
+  /// turn; later ones are rejected when another record has their value already.
+  private static let maxExchangeRounds = 8
 
   /// Writes many records given as JSON values, as `putValid(_:)` does.
   public func putValid(_ documents: some Sequence<(String, JSONValue)>) throws -> RecordPutReport {
@@ -93,24 +106,30 @@ extension RecordCollection {
     return try bytes.withUnsafeBytes { try putValid($0) }
   }
 
-  /// - Parameter rejected: the records that are not written, by position
-  /// - Throws: `UnresolvedRecords`, which rolls the writes back
+  /// - Parameters:
+  ///   - rejected: the records that are not written, by position
+  ///   - atOnce: see `RecordWork.checksUniqueAtOnce`
+  /// - Throws: `RejectedRecords`, which rolls the writes back
   private func putValid(
-    _ tape: JSONTape, without rejected: [Int: RecordPutReport.Rejected], checksReferences: Bool
+    _ tape: JSONTape, without rejected: [Int: RecordPutReport.Rejected], checksReferences: Bool, atOnce: Bool
   ) throws -> RecordPutReport {
     try store.transaction { _ in
       try write { work, collection in
-        let start = work.unresolved.count
+        let (start, contested) = (work.unresolved.count, work.contested.count)
+        work.checksUniqueAtOnce = atOnce
+        defer { work.checksUniqueAtOnce = false }
         var run = ValidPuts(rejected: rejected)
-        try work.putValid(tape, in: collection, &run)
+        try work.putValid(tape, keeping: known, in: collection, &run)
         let missing =
           checksReferences ? try work.unresolvedRecords(from: start, run.created, in: collection) : [:]
-        guard missing.isEmpty else {
-          for (position, key) in run.written {
-            guard let error = missing[key] else { continue }
+        var taken = try work.uniqueViolations(from: contested, in: collection)
+        guard missing.isEmpty, taken.isEmpty else {
+          // Of an id that was given twice, the last one has the value.
+          for (position, key) in run.written.reversed() {
+            guard let error = missing[key] ?? taken.removeValue(forKey: key) else { continue }
             run.reject(position, String(decoding: key, as: UTF8.self), error)
           }
-          throw UnresolvedRecords(rejected: run.rejected)
+          throw RejectedRecords(rejected: run.rejected)
         }
         return RecordPutReport(
           written: run.written.count, rejected: run.rejected.values.sorted { $0.position < $1.position })
@@ -129,7 +148,7 @@ extension RecordCollection {
 }
 
 /// The records among many that refer to missing ones, and those that were rejected before.
-private struct UnresolvedRecords: Error {
+private struct RejectedRecords: Error {
   var rejected: [Int: RecordPutReport.Rejected]
 }
 
@@ -149,7 +168,9 @@ struct ValidPuts {
 
 extension RecordWork {
   /// Writes the valid ones of the documents that were not rejected before, and rejects the others.
-  func putValid(_ tape: JSONTape, in collection: WorkingCollection, _ run: inout ValidPuts) throws {
+  func putValid(
+    _ tape: JSONTape, keeping known: KnownMembers?, in collection: WorkingCollection, _ run: inout ValidPuts
+  ) throws {
     let isList = tape[tape.root].kind == .array
     var position = -1
     for child in tape.children(of: tape.root) {
@@ -157,10 +178,11 @@ extension RecordWork {
       guard run.rejected[position] == nil else { continue }
       var id: String?
       do {
-        let (name, document) = isList ? try Self.element(child, of: tape, position) : (child - 1, child)
-        id = tape.text(name)
-        let receipt = try put(name, document, of: tape, in: collection)
-        let key = Array(tape.text(name).utf8)
+        let element =
+          try isList ? Element(child, of: tape, position, known) : Element(id: child - 1, document: child)
+        id = tape.text(element.id)
+        let receipt = try put(element, of: tape, keeping: known, in: collection)
+        let key = Array(tape.text(element.id).utf8)
         if receipt.isNew { run.created.insert(key) }
         run.written.append((position, key))
       } catch let error as SatchelError where error.isRejectedDocument {
@@ -170,38 +192,61 @@ extension RecordWork {
   }
 
   /// Writes the documents of a parsed JSON text.
-  func putMany(_ tape: JSONTape, in collection: WorkingCollection) throws -> Int {
+  func putMany(
+    _ tape: JSONTape, keeping known: KnownMembers?, in collection: WorkingCollection
+  ) throws -> Int {
     let isList = tape[tape.root].kind == .array
     var count = 0
     for child in tape.children(of: tape.root) {
-      let (id, document) = isList ? try Self.element(child, of: tape, count) : (child - 1, child)
-      try put(id, document, of: tape, in: collection)
+      let element =
+        try isList ? Element(child, of: tape, count, known) : Element(id: child - 1, document: child)
+      try put(element, of: tape, keeping: known, in: collection)
       count += 1
     }
     return count
   }
 
-  private static func element(_ index: Int, of tape: JSONTape, _ number: Int) throws -> (Int, Int) {
-    guard let id = tape.member("id", of: index), tape[id].kind == .string,
-      let document = tape.member("document", of: index)
-    else {
-      throw SatchelError(.invalid, "documents: /\(number): must be {\"id\": string, \"document\": {…}}")
-        .at(pointer: "/\(number)")
+  /// One of many documents: positions in the tape.
+  private struct Element {
+    var id: Int
+    var document: Int
+    /// The number of the document's type; nil for a document that is written as a whole.
+    var type: Int? = 0
+
+    init(id: Int, document: Int) { (self.id, self.document) = (id, document) }
+
+    init(_ index: Int, of tape: JSONTape, _ number: Int, _ known: KnownMembers?) throws {
+      guard let id = tape.member("id", of: index), tape[id].kind == .string,
+        let document = tape.member("document", of: index)
+      else {
+        throw SatchelError(.invalid, "documents: /\(number): must be {\"id\": string, \"document\": {…}}")
+          .at(pointer: "/\(number)")
+      }
+      self.init(id: id, document: document)
+      guard let known, let member = tape.member("type", of: index) else { return }
+      switch try tape.value(member) {
+      case .null: type = nil
+      case .int(let given) where (0..<Int64(known.count)).contains(given): type = Int(given)
+      default:
+        throw SatchelError(.invalid, "documents: /\(number)/type: must be the number of a type, or null")
+          .at(pointer: "/\(number)/type")
+      }
     }
-    return (id, document)
   }
 
   @discardableResult
   private func put(
-    _ id: Int, _ document: Int, of tape: JSONTape, in collection: WorkingCollection
+    _ element: Element, of tape: JSONTape, keeping known: KnownMembers?, in collection: WorkingCollection
   ) throws -> RecordReceipt {
+    let (id, document) = (element.id, element.document)
     func write(_ key: UnsafeRawBufferPointer) throws -> RecordReceipt {
       try RecordID.check(key, in: collection.name)
       guard tape[document].kind == .object else {
         throw collection.problem(key, nil, "a document must be an object", code: .invalid)
       }
       let body = UnsafeRawBufferPointer(rebasing: tape.bytes[tape.rawRange(document)])
-      return try put(key, body, in: collection)
+      guard let type = element.type else { return try put(key, body, in: collection) }
+      return try put(key, body, keeping: known, type: type, in: collection)
     }
     let token = tape[id]
     if token.isEscaped {

@@ -8,6 +8,7 @@ extension RecordCollection {
   func writingThroughOutbox<Result>(
     _ entry: @autoclosure () throws -> JSONValue, _ body: (RecordWork, WorkingCollection) throws -> Result
   ) throws -> Result? {
+    try store.database.refuseWhileMigrating()
     try store.writeDeferred()
     // Part of the thread's transaction: only the whole transaction can be spooled.
     if store.database.isInTransaction || store.database.options.isReadOnly { return try write(body) }
@@ -32,14 +33,15 @@ extension RecordCollection {
     // When the store cannot be read either, the check happens when the entry is drained.
     let shape = try? read { connection, row in try store.shape(of: row, connection) }
     try shape?.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
-    return try Self.putEntry(name, version, key, document, expected)
+    return try Self.putEntry(name, version, key, document, expected, known)
   }
 
   static func putEntry(
     _ name: String, _ version: Int, _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer,
-    _ expected: Int64?
+    _ expected: Int64?, _ known: KnownMembers?
   ) throws -> JSONValue {
     var entry = head(name, version, key, expected)
+    if let known { entry["known"] = known.json }
     // As a string, so that the bytes do not change.
     entry["document"] = .string(String(decoding: document, as: UTF8.self))
     return ["put": .object(entry)]
@@ -79,7 +81,8 @@ extension RecordStore {
         try text.withUTF8 { text in
           try JSONScanner.check(UnsafeRawBufferPointer(text))
           _ = try work.put(
-            key, UnsafeRawBufferPointer(text), in: collection, ifRevision: entry["if_revision"]?.intValue)
+            key, UnsafeRawBufferPointer(text), keeping: entry["known"].map { try KnownMembers(json: $0) },
+            in: collection, ifRevision: entry["if_revision"]?.intValue)
         }
       }
     }
@@ -110,7 +113,8 @@ extension RecordStore {
       try self?.collection(name, version: entry["version"]?.intValue) { work, collection in
         try Array(documents.utf8).withUnsafeBytes { bytes in
           let tape = try naming("documents") { try JSONTape(bytes) }
-          _ = try work.putMany(tape, in: collection)
+          _ = try work.putMany(
+            tape, keeping: entry["known"].map { try KnownMembers(json: $0) }, in: collection)
         }
       }
     }
@@ -154,6 +158,8 @@ extension RecordStore {
         )
       }
       try body(work, collection)
+      // The entry was a transaction of its own, which the rest of this one must not make valid.
+      try work.checkContested()
     }
   }
 }

@@ -19,6 +19,8 @@ public final class RecordCollection: Sendable {
   /// The declared migrations, for documents of older versions that a sync downloads later.
   let migrations: [RecordMigration]
   let keys: DeferredIndex<RecordIDs>
+  /// The members of documents that the app's type has; nil where documents are written as a whole.
+  let known: KnownMembers?
   /// The collection's row in the current read transactions, one for each connection that reads.
   private let snapshots = Locked<[CollectionSnapshot]>([])
   let mirroring = Locked<RecordMirror?>(nil)
@@ -35,6 +37,13 @@ public final class RecordCollection: Sendable {
     self.generation = generation
     migrations = declaration.migrations
     self.hasSensitive = hasSensitive
+    known = nil
+  }
+
+  init(_ other: RecordCollection, known: KnownMembers) {
+    (store, id, keys, name, version) = (other.store, other.id, other.keys, other.name, other.version)
+    (generation, migrations, hasSensitive) = (other.generation, other.migrations, other.hasSensitive)
+    self.known = known
   }
 
   deinit {
@@ -146,7 +155,7 @@ public final class RecordCollection: Sendable {
     return try locating(.record(name, key)) {
       try checkDocument(document, key)
       return try writingThroughOutbox(spooled(key, document, expected)) { work, collection in
-        try work.put(key, document, in: collection, ifRevision: expected)
+        try work.put(key, document, keeping: known, in: collection, ifRevision: expected)
       } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
     }
   }

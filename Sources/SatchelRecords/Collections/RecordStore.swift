@@ -154,6 +154,7 @@ package final class RecordStore: Sendable {
   /// Writes, as part of the thread's transaction if there is one. `body` must check everything before it
   /// changes anything.
   func write<Result>(_ body: (RecordWork) throws -> Result) throws -> Result {
+    try database.refuseWhileMigrating()
     try writeDeferred()
     try outbox.drainSpooled(database)
     return try database.join { try body(work(in: $0)) }
@@ -161,6 +162,7 @@ package final class RecordStore: Sendable {
 
   /// Writes in one transaction, or in a savepoint of the thread's transaction.
   func transaction<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+    try database.refuseWhileMigrating()
     try writeDeferred()
     return try outbox.write(in: database, body)
   }

@@ -68,6 +68,17 @@ extension RecordWork {
     _ key: UnsafeRawBufferPointer, _ row: Int64?, _ collection: WorkingCollection
   ) throws {
     guard try isUnique(field, index, key, collection) else { return }
+    guard checksUniqueAtOnce else {
+      let others = try value.withUnsafeBytes {
+        try ValueTable(connection: connection).rows(index.id, $0, limit: 2)
+      }
+      if others.contains(where: { $0 != row }) {
+        contested.append(
+          ContestedValue(
+            index: index, collection: collection.id, value: Array(value), isExact: isExact, key: Array(key)))
+      }
+      return
+    }
     for other in try rows(with: field, value, isExact, index) where other != row && !released.contains(other)
     {
       throw try uniqueViolation(index, by: other, key, collection).error
@@ -90,8 +101,8 @@ extension RecordWork {
     }
   }
 
-  /// Returns the rows of the records that have a value of a unique index: at most one, except while a group of
-  /// records is written.
+  /// Returns the rows of the records that have a value of a unique index: at most one, except before the end of a
+  /// transaction.
   private func rows(
     with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, _ index: CollectionShape.Index
   ) throws -> [Int64] {

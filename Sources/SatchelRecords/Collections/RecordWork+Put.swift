@@ -58,7 +58,8 @@ extension RecordWork {
         }
       } else {
         record = collection.base + collection.numbers.next
-        revision = max(try 1 + lastRevision(key, collection), remote?.revision ?? 0)
+        revision = max(
+          1 + collection.numbers.revised, try 1 + lastRevision(key, collection), remote?.revision ?? 0)
         try storing {
           try table.insert(
             record, key, $0, revision: revision, created: remote?.created ?? now,
@@ -77,15 +78,17 @@ extension RecordWork {
     }
   }
 
-  /// Sets a record's revision and times to those of another copy.
+  /// Sets a record's times to those of another copy, and its revision, where that is higher.
   func setTimes(
     _ key: UnsafeRawBufferPointer, revision: Int64, created: Int64, modified: Int64,
     in collection: WorkingCollection
   ) throws {
     guard let row = try find(key, in: collection).row else { return }
     try changing {
-      try RecordTable(connection: connection).setTimes(
-        row, revision: revision, created: created, modified: modified)
+      let table = RecordTable(connection: connection)
+      let written = try table.head(row, withBody: false)?.revision ?? 0
+      try table.setTimes(
+        row, revision: max(revision, written), created: created, modified: modified)
     }
   }
 
@@ -98,7 +101,7 @@ extension RecordWork {
     throw collection.problem(key, nil, "\(found), \(wanted)", code: .conflict)
   }
 
-  /// Returns the revision that a deleted record had; 0 when it is not known.
+  /// Returns the revision that a deleted record had according to the sync log; 0 when it is not known.
   private func lastRevision(_ key: UnsafeRawBufferPointer, _ collection: WorkingCollection) throws -> Int64 {
     guard collection.isSynchronized else { return 0 }
     return try tracker()?.revisionOfDeleted(key, in: collection.name) ?? 0
@@ -118,6 +121,8 @@ extension RecordWork {
       }
       try connection.run("DELETE FROM record_kept WHERE record = ?", .integer(row))
       collection.numbers.count -= 1
+      collection.numbers.revised = max(
+        collection.numbers.revised, min(old.revision, RecordRow.maxStartingRevision))
       collection.numbers.isDirty = true
       try apply(entries, row, collection)
       try apply(references, row, collection)

@@ -23,6 +23,11 @@ final class RecordWork {
   private var knownTracker: SyncTracker?
   /// Whether entries of the sync log may wait for a change of a record; nil before it was determined.
   var hasWaiting: Bool?
+  /// The unique values that other records had when they were written; see `checkContested`.
+  var contested: [ContestedValue] = []
+  /// Whether a unique value that another record has is rejected when it is written. Otherwise that is decided at the end
+  /// of the transaction, so that records can exchange their values.
+  var checksUniqueAtOnce = false
   /// Rows whose unique values other records may have already, because they are written or deleted next.
   var released: Set<Int64> = []
   /// A buffer for index keys, reused for each record.
@@ -123,8 +128,9 @@ final class RecordWork {
 
   func flush(_ collection: WorkingCollection) throws {
     try connection.run(
-      "UPDATE record_collection SET count = ?, next = ? WHERE id = ?",
-      .integer(collection.numbers.count), .integer(collection.numbers.counted), .integer(collection.id))
+      "UPDATE record_collection SET count = ?, next = ?, revised = ? WHERE id = ?",
+      .integer(collection.numbers.count), .integer(collection.numbers.counted),
+      .integer(collection.numbers.revised), .integer(collection.id))
     collection.numbers.isDirty = false
   }
 
@@ -140,6 +146,7 @@ final class RecordWork {
   /// Runs before the commit: checks unresolved references, and notifies observers.
   func finish() throws {
     try checkUnresolved()
+    try checkContested()
     try flush()
     var changed = collections.values.filter { !$0.changeKeys.isEmpty }
     if changed.count > 1 { changed.sort { $0.id < $1.id } }

@@ -10,6 +10,8 @@ final class WorkingCollection {
     var count: Int64
     var counted: Int64
     var next: Int64
+    /// See `CollectionRow.revised`.
+    var revised: Int64
     /// Rows up to this number are in record_key.
     var indexedThrough: Int64
     /// The name of the key that seals sensitive fields; nil when none were sealed.
@@ -31,7 +33,7 @@ final class WorkingCollection {
     self.shape = shape
     self.keys = keys
     numbers = Numbers(
-      count: row.stored, counted: row.counted, next: row.next,
+      count: row.stored, counted: row.counted, next: row.next, revised: row.revised,
       indexedThrough: row.indexedThrough, sealedBy: row.sealedBy)
   }
 

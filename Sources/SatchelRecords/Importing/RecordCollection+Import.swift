@@ -17,6 +17,7 @@ extension RecordCollection {
       try write { work, collection in
         var report = RecordImportReport()
         var count = 0
+        let contested = work.contested.count
         for (index, record) in records.enumerated() {
           do {
             try importRecord(record, work, collection, &report)
@@ -24,6 +25,12 @@ extension RecordCollection {
             rejected(index, error)
             count += 1
           }
+        }
+        let taken = try work.uniqueViolations(from: contested, in: collection)
+        for (index, record) in records.enumerated() {
+          guard !taken.isEmpty, let error = taken[Array(record.id.utf8)] else { continue }
+          rejected(index, error)
+          count += 1
         }
         guard count == 0 else {
           throw SatchelError(
@@ -90,9 +97,10 @@ extension RecordCollection {
     let fetch = RecordFetch(work.connection, collection.row, store)
     return try fetch.one(row) { old in
       if let stamp = record.stamp {
-        let known = ImportedRecord.Stamp(
-          revision: old.revision, created: old.created, modified: old.modified)
-        guard stamp == known else { return false }
+        guard stamp.created == old.created, stamp.modified == old.modified, stamp.revision <= old.revision
+        else {
+          return false
+        }
       }
       return try old.plain { body in
         if body.elementsEqual(record.document) { return true }

@@ -39,8 +39,10 @@ struct MigratingContent {
     }
     var kept: [KeptValue] = []
     for version in envelope.version..<collection.row.version {
-      try step(from: version).apply(
-        to: &object, id: envelope.key.id, version: Int(version), kept: &kept)
+      let step = try step(from: version)
+      try work.store.database.migrating("the migration of \(collection.name) to version \(version + 1)") {
+        try step.apply(to: &object, id: envelope.key.id, version: Int(version), kept: &kept)
+      }
     }
     return try JSONValue.object(object).serialized()
   }

@@ -69,6 +69,9 @@ struct RecordApplication {
   }
 
   mutating func run() throws -> SyncDecisions {
+    // The record that has a value decides whether another one waits for it.
+    work.checksUniqueAtOnce = true
+    defer { work.checksUniqueAtOnce = false }
     var open: [Item] = []
     for (position, entry) in entries.enumerated() {
       if let item = try decide(position, entry) { open.append(item) }

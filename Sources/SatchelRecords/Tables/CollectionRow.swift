@@ -15,6 +15,9 @@ struct CollectionRow: Sendable {
   var next: Int64
   /// Rows up to this number are in record_key.
   var indexedThrough: Int64
+  /// The highest revision that a deleted record may have had: new records begin after it, because a new record under an
+  /// old id must not have a revision that was given before.
+  var revised: Int64
   /// Whether the store is bound to a sync log.
   var isBound: Bool
   /// The name of the key that seals sensitive fields; nil when none were sealed.
@@ -31,13 +34,15 @@ struct CollectionRow: Sendable {
     indexedThrough = try row.integer(6, in: RecordRow.numbers)
     isBound = row.flag(7)
     sealedBy = row.isNull(9) ? nil : Array(row.bytes(9))
+    revised = try row.integer(10, in: RecordRow.revisions)
   }
 
   static func read(_ id: Int64, _ connection: Connection) throws -> CollectionRow? {
     try connection.first(
       """
       SELECT id, name, version, shape, count, next, indexed_through, EXISTS(SELECT 1 FROM sync_log),
-      (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40), sealed_by FROM record_collection WHERE id = ?1
+      (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40), sealed_by, revised
+      FROM record_collection WHERE id = ?1
       """, .integer(id), read: CollectionRow.init)
   }
 
@@ -65,8 +70,8 @@ struct CollectionRow: Sendable {
   static func make(_ name: String, _ connection: Connection) throws -> Int64 {
     try connection.run(
       """
-      INSERT INTO record_collection(name, version, shape, count, next, indexed_through, declaration)
-      VALUES(?, 0, 0, 0, 1, 0, '')
+      INSERT INTO record_collection(name, version, shape, count, next, revised, indexed_through, declaration)
+      VALUES(?1, 0, 0, 0, 1, coalesce((SELECT revised FROM record_dropped WHERE name = ?1), 0), 0, '')
       """, .text(name))
     return connection.lastInsertedRow
   }
@@ -87,6 +92,10 @@ enum RecordRow {
   static var versions: ClosedRange<Int64> { 0...Int64(Int32.max) }
   /// The range of revisions: other devices send revisions up to 2^53, which then increase here.
   static var revisions: ClosedRange<Int64> { 0...1 << 60 }
+
+  /// The maximum revision after which new records of a collection begin: one record with an extreme revision must not
+  /// affect the others. Far more than the writes of an app.
+  static let maxStartingRevision: Int64 = 1 << 48
 
   static var rows: ClosedRange<Int64> { 1 << bits...(maxCollections + 1) << bits }
 

@@ -27,13 +27,14 @@ struct ValueTable {
     _ = try statement.step()
   }
 
-  /// Returns the rows that have a value.
-  func rows(_ index: Int64, _ value: UnsafeRawBufferPointer) throws -> [Int64] {
+  /// Returns the rows that have a value; at most `limit`, if given.
+  func rows(_ index: Int64, _ value: UnsafeRawBufferPointer, limit: Int64 = -1) throws -> [Int64] {
     let statement = try connection.prepared(
-      "SELECT record FROM record_value WHERE index_id = ? AND value = ?")
+      "SELECT record FROM record_value WHERE index_id = ? AND value = ? LIMIT ?")
     defer { statement.reset() }
     try statement.bind(.integer(index), at: 1)
     try statement.bind(.blob(value), at: 2)
+    try statement.bind(.integer(limit), at: 3)
     var rows: [Int64] = []
     while try statement.step() { rows.append(statement.anyInteger(0)) }
     return rows

@@ -80,8 +80,8 @@ extension RecordRepair {
       "SELECT max(version) FROM record_migration WHERE collection = ?", .integer(id))
     try connection.run(
       """
-      INSERT INTO record_collection(id, name, version, shape, count, next, indexed_through, declaration)
-      VALUES(?, ?, ?, 1, 0, 1, 0, ?)
+      INSERT INTO record_collection(id, name, version, shape, count, next, revised, indexed_through, declaration)
+      VALUES(?, ?, ?, 1, 0, 1, 0, 0, ?)
       """, .integer(id), .text(name), .integer(max(version, hasRecords)), .text(try Self.nothingDeclared))
     report("record_collection", "\(name): the declaration of this collection was lost; declare it again")
   }

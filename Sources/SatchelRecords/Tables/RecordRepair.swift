@@ -37,6 +37,7 @@ struct RecordRepair {
       }
       if !shape.relations.isEmpty { try rebuildReferences(of: row, shape) }
     }
+    try RecordRevisions.advance(connection)
     try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
     // The next sync decides open and waiting conflicts again; discarded versions stay.
     try ConflictTable(connection: connection).endAll()

@@ -11,6 +11,7 @@ package enum RecordSchema {
         "record_collection.id": RecordRow.collections, "record_collection.version": RecordRow.versions,
         "record_collection.shape": StoredRange.count, "record_collection.count": RecordRow.numbers,
         "record_collection.next": RecordRow.numbers, "record_collection.indexed_through": RecordRow.numbers,
+        "record_collection.revised": RecordRow.revisions, "record_dropped.revised": RecordRow.revisions,
         "record.id": RecordRow.rows,
         "record.revision": RecordRow.revisions, "record.is_sealed": StoredRange.flag,
         "record_key.first": StoredRange.any,
@@ -31,7 +32,8 @@ package enum RecordSchema {
     -- `next` nor below one that exists: records are counted before one is deleted. Rows up to
     -- `indexed_through` are in record_key. `shape` increases with every change of the declaration, by which
     -- handles and processes detect it. `declaration` is JSON. No id is used twice, because handles keep what they
-    -- know of a collection by its id. `sealed_by` is the name of the key of the sensitive fields of its documents,
+    -- know of a collection by its id. `revised` is the highest revision that a deleted record may have had: that of a
+    -- new record is higher. `sealed_by` is the name of the key of the sensitive fields of its documents,
     -- NULL when none were sealed, empty when it was lost.
     CREATE TABLE record_collection(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -40,10 +42,17 @@ package enum RecordSchema {
       shape INTEGER NOT NULL,
       count INTEGER NOT NULL,
       next INTEGER NOT NULL,
+      revised INTEGER NOT NULL,
       indexed_through INTEGER NOT NULL,
       sealed_by BLOB,
       declaration TEXT NOT NULL
     ) STRICT;
+
+    -- `revised` of collections that were dropped, for one that is declared again under the name.
+    CREATE TABLE record_dropped(
+      name TEXT PRIMARY KEY,
+      revised INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
 
     -- The documents, byte for byte as they were written, except for the sensitive fields that the collection declares:
     -- where `is_sealed` is 1, each is a string with the sealed text of the field, and what is in record_kept is sealed.

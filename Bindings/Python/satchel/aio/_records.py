@@ -103,10 +103,17 @@ class Records(ClosingTwin, Generic[_Document]):
         *,
         if_revision: Optional[int] = None,
         deferred: bool = False,
+        replace: bool = False,
     ) -> int:
         """As :meth:`satchel.Records.put`."""
         return await self._calls.write(
-            lambda: self._blocking.put(id, document, if_revision=if_revision, deferred=deferred)
+            lambda: self._blocking.put(
+                id,
+                document,
+                if_revision=if_revision,
+                deferred=deferred,
+                replace=replace,
+            )
         )
 
     @overload
@@ -115,6 +122,7 @@ class Records(ClosingTwin, Generic[_Document]):
         documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
         *,
         skip_rejected: Literal[False] = False,
+        replace: bool = False,
     ) -> int: ...
 
     @overload
@@ -123,6 +131,7 @@ class Records(ClosingTwin, Generic[_Document]):
         documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
         *,
         skip_rejected: Literal[True],
+        replace: bool = False,
     ) -> PutReport: ...
 
     async def put_many(
@@ -130,10 +139,13 @@ class Records(ClosingTwin, Generic[_Document]):
         documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
         *,
         skip_rejected: bool = False,
+        replace: bool = False,
     ) -> Union[int, PutReport]:
         """As :meth:`satchel.Records.put_many`."""
         method: Any = self._blocking.put_many
-        return await self._calls.write(lambda: method(documents, skip_rejected=skip_rejected))
+        return await self._calls.write(
+            lambda: method(documents, skip_rejected=skip_rejected, replace=replace)
+        )
 
     async def delete(self, id: str, *, if_revision: Optional[int] = None) -> bool:
         """As :meth:`satchel.Records.delete`."""

@@ -8,9 +8,9 @@ from typing import Any, Literal, Optional, Tuple, TypeVar, Union, overload
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._documents import lend_json, lend_record, plain, text_of
-from satchel._library import check, json_answer, library, scalar_answer, value_of
-from satchel.errors import Conflict, InvalidArgument
+from satchel._documents import is_dataclass, lend_json, lend_record, plain, text_of
+from satchel._library import check, json_answer, library, scalar_answer
+from satchel.errors import InvalidArgument
 from satchel.records._queries import check_members
 from satchel.records._reading import ReadableCollection, ids_of
 from satchel.records._values import PutReport, document_of, put_report_from
@@ -34,6 +34,7 @@ class Collection(ReadableCollection[_Document]):
         *,
         if_revision: Optional[int] = None,
         deferred: bool = False,
+        replace: bool = False,
     ) -> int:
         """Writes a record durably: inserts it, or replaces the stored one.
 
@@ -41,16 +42,18 @@ class Collection(ReadableCollection[_Document]):
         by ``store.flush()``, or when the store is closed. When this returns, nothing is durable: a kill of
         the process loses the record. Deferred puts are written in order, in one transaction. All other calls
         for records of the same store, also those that read, first write what is deferred; so they see it, and
-        may wait for a batch of another thread. In a batch, and for a dataclass without some of the members
-        that were read, it is an ordinary put. One that the store cannot take later is spooled; for one that
-        violates a unique index or a relation, which is kept among the rejected writes, observers are notified
-        of "@rejected".
+        may wait for a batch of another thread. In a batch it is an ordinary put. One that the store cannot
+        take later is spooled; for one that violates a unique index or a relation, which is kept among the
+        rejected writes, observers are notified of "@rejected".
 
         :param id: 1 to 255 bytes of UTF-8 without control characters
         :param document: a dict or a dataclass, copied; a :class:`satchel.Record`, of which the document is
             written; or the text of a JSON object, in bytes or str
         :param if_revision: the revision that the record must have, 0 when it must not exist
         :param deferred: whether it may be written later; not with ``if_revision``
+        :param replace: whether an instance of a dataclass is the whole document. Otherwise the members of the
+            stored document that its class does not have are kept, also inside of other dataclasses, lists and
+            dicts: a newer version of the app may have written them. A dict is always the whole document
         :returns: its new revision, from 1; 0 when the write was spooled or deferred
         :raises ConstraintViolation: when it violates the schema, a unique index or a relation; the message
             names collection, id and JSON Pointer
@@ -66,30 +69,17 @@ class Collection(ReadableCollection[_Document]):
             raise InvalidArgument("a put with if_revision cannot be deferred")
         lent_id = _encoding.lend_text(id, "id")
         document = self._read.checked(document_of(document), id)
-        if self._read.may_keep(document):
-            return self._put_keeping(id, document, if_revision)
+        kind = type(document)
+        # A dict is the most frequent document.
+        is_whole = replace or kind is dict or not is_dataclass(document)
+        pointer = self._handle.pointer if is_whole else self._writer(kind)
         lent = lent_id, lend_record(document, "document")
         if deferred:
-            check(library.satchel_records_put_deferred(self._handle.pointer, *lent))
+            check(library.satchel_records_put_deferred(pointer, *lent))
             return 0
-        arguments = self._handle.pointer, *lent, _revision(if_revision)
-        return scalar_answer(ctypes.c_int64, library.satchel_records_put, *arguments)
-
-    def _put_keeping(self, id: str, document: Any, if_revision: Optional[int]) -> int:
-        """Writes an instance with the members of the stored record that its class does not have."""
-        lent_id = _encoding.lend_text(id, "id")
-        while True:
-            stored = json_answer(library.satchel_records_record, self._pointer, lent_id)
-            known = 0 if stored is None else stored["revision"]
-            data = self._read.kept(document, stored and stored["document"], "document")
-            expected = known if if_revision is None else _revision(if_revision)
-            arguments = self._pointer, lent_id, _encoding.lend(data), expected
-            try:
-                return scalar_answer(ctypes.c_int64, library.satchel_records_put, *arguments)
-            except Conflict:
-                # Another thread or process was faster: its document may have such members, too.
-                if if_revision is not None:
-                    raise
+        return scalar_answer(
+            ctypes.c_int64, library.satchel_records_put, pointer, *lent, _revision(if_revision)
+        )
 
     @overload
     def put_many(
@@ -97,6 +87,7 @@ class Collection(ReadableCollection[_Document]):
         documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
         *,
         skip_rejected: Literal[False] = False,
+        replace: bool = False,
     ) -> int: ...
 
     @overload
@@ -105,6 +96,7 @@ class Collection(ReadableCollection[_Document]):
         documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
         *,
         skip_rejected: Literal[True],
+        replace: bool = False,
     ) -> PutReport: ...
 
     def put_many(
@@ -112,6 +104,7 @@ class Collection(ReadableCollection[_Document]):
         documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
         *,
         skip_rejected: bool = False,
+        replace: bool = False,
     ) -> Union[int, PutReport]:
         """Writes many records in one transaction, all or none; see :meth:`put`.
 
@@ -119,18 +112,23 @@ class Collection(ReadableCollection[_Document]):
         :param skip_rejected: whether to write the valid records and report the others, instead of raising for
             the first of them. A record that refers to a missing one is reported, and so are those that refer
             to it; in a batch, references are checked at its end. Never spooled
+        :param replace: as for :meth:`put`
         :returns: the number of records; 0 when the write was spooled. With ``skip_rejected`` a
             :class:`satchel.records.PutReport`
         :raises InvalidArgument: also for an item that is not a pair, and for a value that JSON cannot
             represent; otherwise as :meth:`put`. The message names the record
         """
-        lent = _lend_many(self._checked(documents))
+        pairs = list(self._checked(documents))
+        found = {type(document): None for _, document in pairs if is_dataclass(document)}
+        kinds = () if replace else tuple(found)
+        pointer = self._writer(*kinds) if kinds else self._pointer
+        lent = _lend_many(pairs, kinds)
         if skip_rejected:
-            return put_report_from(json_answer(library.satchel_records_put_valid, self._pointer, lent))
-        return scalar_answer(ctypes.c_int64, library.satchel_records_put_many, self._pointer, lent)
+            return put_report_from(json_answer(library.satchel_records_put_valid, pointer, lent))
+        return scalar_answer(ctypes.c_int64, library.satchel_records_put_many, pointer, lent)
 
     def _checked(self, documents: Any) -> Iterable[Tuple[str, Any]]:
-        """Pairs of documents that can be read again, with the stored members that their class lacks."""
+        """Pairs of documents that can be read again."""
         pairs = documents.items() if isinstance(documents, Mapping) else documents
         if isinstance(pairs, (str, bytes, bytearray)) or not isinstance(pairs, Iterable):
             raise InvalidArgument(f"documents must be a dict or pairs, not {type(documents).__name__}")
@@ -138,11 +136,7 @@ class Collection(ReadableCollection[_Document]):
 
     def _checked_pair(self, pair: Any) -> Tuple[str, Any]:
         id, document = _pair_of(pair)
-        document = self._read.checked(document_of(document), id)
-        if self._read.may_keep(document):
-            stored = self.text(id)
-            document = self._read.kept(document, stored and value_of(stored), f"the document of {id!r}")
-        return id, document
+        return id, self._read.checked(document_of(document), id)
 
     def delete(self, id: str, *, if_revision: Optional[int] = None) -> bool:
         """Deletes a record, and applies ``on_delete`` of the relations to it, in one transaction.
@@ -194,8 +188,13 @@ def _revision(revision: Any) -> int:
     return _ANY_REVISION if revision is None else _encoding.whole(revision, "if_revision", 0, _LARGEST)
 
 
-def _lend_many(documents: Iterable[Tuple[str, Any]]) -> Bytes:
-    return _encoding.lend(b"[%b]" % b",".join(_entry(*pair) for pair in documents))
+def _lend_many(documents: Iterable[Tuple[str, Any]], kinds: Tuple[Any, ...]) -> Bytes:
+    numbers = {kind: b',"type":%d' % number for number, kind in enumerate(kinds)}
+    # Without types, there is nothing that a document is not the whole of.
+    whole = b',"type":null' if kinds else b""
+    return _encoding.lend(
+        b"[%b]" % b",".join(_entry(*pair, numbers.get(type(pair[1]), whole)) for pair in documents)
+    )
 
 
 def _pair_of(pair: Any) -> Tuple[str, Any]:
@@ -212,6 +211,6 @@ def _pair_of(pair: Any) -> Tuple[str, Any]:
     return id, document
 
 
-def _entry(id: str, document: Any) -> bytes:
+def _entry(id: str, document: Any, kind: bytes) -> bytes:
     text = text_of(document, f"the document of {id!r}")
-    return b'{"id":%b,"document":%b}' % (_encoding.encoded(id, "id"), text)
+    return b'{"id":%b,"document":%b%b}' % (_encoding.encoded(id, "id"), text, kind)

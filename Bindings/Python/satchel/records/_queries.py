@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Dict, Tuple
+from decimal import Decimal
+from typing import Any, Dict, List, Tuple
 
 from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._documents import is_dataclass, lend_json
-from satchel._fields import missing_field
+from satchel._fields import is_dataclass_type, missing_field, value_kind, with_article
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
@@ -47,20 +48,36 @@ def check_path(path: Any, of: Any) -> None:
     if of is None or not isinstance(path, str) or path[:1] in ("", "@"):
         return
     is_pointer = path.startswith("/")
-    if is_pointer:
-        parts = [part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/")]
-    else:
-        parts = path.split(".")
+    parts = _parts(path)
     found = missing_field(of, parts)
     if found is None:
         return
     position, kind, likely = found
+    if not is_dataclass_type(kind):
+        reason = f'"{parts[position - 1]}" is {with_article(kind.__name__)}, which has no "{parts[position]}"'
+        raise InvalidArgument(f'"{path}": {reason}')
     text = ""
     if likely is not None:
         meant = [*parts[:position], likely, *parts[position + 1 :]]
         escaped = [part.replace("~", "~0").replace("/", "~1") for part in meant]
         text = f': did you mean "{"/" + "/".join(escaped) if is_pointer else ".".join(meant)}"?'
     raise InvalidArgument(f'"{path}": {kind.__name__} has no field "{parts[position]}"{text}')
+
+
+def _parts(path: str) -> List[str]:
+    if path.startswith("/"):
+        return [part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/")]
+    return path.split(".")
+
+
+def _refuse_decimals(path: Any, of: Any, operand: Any = None) -> None:
+    """Refuses a range or an order of decimals, which are stored as text."""
+    is_known = of is not None and isinstance(path, str) and path[:1] not in ("", "@")
+    if isinstance(operand, Decimal) or (is_known and value_kind(of, _parts(path)) is Decimal):
+        raise InvalidArgument(
+            f'"{path}": decimals are stored as text, of which "10" is less than "9.5": a range or an order '
+            "of them would be wrong; store numbers, or integers of the smallest unit, to compare them"
+        )
 
 
 def check_members(patch: Mapping[str, Any], of: Any) -> None:
@@ -79,6 +96,7 @@ def _check_order(path: Any, of: Any) -> None:
     if not isinstance(path, str):
         return
     bare = path[1:] if path[:1] == "-" else path
+    _refuse_decimals(bare, of)
     try:
         check_path(bare, of)
     except InvalidArgument as error:
@@ -115,11 +133,13 @@ def _term(name: Any, value: Any, of: Any) -> Tuple[Any, Any]:
         # Otherwise its fields would be read as operators.
         return name, {"eq": value}
     if isinstance(value, Mapping):
-        return name, {operator: _operand(operator, operand) for operator, operand in value.items()}
+        return name, {operator: _operand(name, operator, operand, of) for operator, operand in value.items()}
     return name, value
 
 
-def _operand(operator: Any, operand: Any) -> Any:
+def _operand(path: Any, operator: Any, operand: Any, of: Any) -> Any:
+    if operator in ("lt", "lte", "gt", "gte"):
+        _refuse_decimals(path, of, operand)
     if operator == "in" and not isinstance(operand, (str, bytes, Mapping)) and isinstance(operand, Iterable):
         # A set, a range, the keys of a dict.
         return list(operand)

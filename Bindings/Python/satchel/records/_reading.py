@@ -19,7 +19,8 @@ from typing import (
 
 from satchel import _encoding
 from satchel._documents import Reader
-from satchel._handles import Dependent
+from satchel._fields import known_members
+from satchel._handles import Dependent, Handle
 from satchel._html import Rows, escaped, html_of_some
 from satchel._library import answer, json_answer, library, scalar_answer, value_of
 from satchel.errors import InvalidArgument, NotFound, SatchelError, SchemaWarning
@@ -52,7 +53,7 @@ _SHOWN = 10
 class ReadableCollection(Dependent, Generic[_Document]):
     """The part of :class:`satchel.Records` that reads and queries documents."""
 
-    __slots__ = ("_name", "_read", "_store")
+    __slots__ = ("_name", "_read", "_store", "_typed")
 
     def __init__(
         self,
@@ -71,6 +72,8 @@ class ReadableCollection(Dependent, Generic[_Document]):
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
+        # By the dataclasses whose instances were written.
+        self._typed: Dict[Any, Handle] = {}
         self._name = name
         self._store = store
         self._read: Reader[_Document] = Reader(of, name)
@@ -269,6 +272,30 @@ class ReadableCollection(Dependent, Generic[_Document]):
     @property
     def _pointer(self) -> int:
         return self._handle.pointer
+
+    def _writer(self, *kinds: Any) -> int:
+        """The pointer of a handle that keeps the stored members that dataclasses do not have."""
+        pointer = self._handle.pointer
+        handle = self._typed.get(kinds)
+        if handle is None:
+            lent = _encoding.lend(known_members(kinds).encode())
+            made = Handle.made_by("collection", library.satchel_records_typed, pointer, lent)
+            # Another thread may have made one.
+            handle = self._typed.setdefault(kinds, made)
+            if handle is not made:
+                self._let_go(made)
+            if self.closed:
+                self.close()
+        return handle.pointer
+
+    def close(self) -> None:
+        """Closes it; closing again does nothing. Waits for its calls on other threads.
+
+        Called from a callback of its store, for which it would wait, it closes on another thread.
+        """
+        super().close()
+        for handle in list(self._typed.values()):
+            self._let_go(handle)
 
     def __repr__(self) -> str:
         return f"<satchel.Records {self._name!r}{', closed' if self.closed else ''}>"

@@ -35,7 +35,8 @@ _Document = TypeVar("_Document")
 class Record(Mapping[str, Any], Generic[_Document]):
     """A document with its metadata; ``id`` is unique in its collection.
 
-    ``revision`` counts its writes, from 1; ``created`` and ``modified`` are Unix milliseconds.
+    ``revision`` grows with each write, from 1, or from the revisions of deleted records; ``created`` and
+    ``modified`` are Unix milliseconds.
     ``sync_status`` is "local" (the store is not bound to a remote), "pending" (not sent yet), "synced",
     "waiting" (for a remote version that cannot be applied yet) or "conflict" (the host has to decide).
     ``document`` is a dict, or what the collection was opened ``of``.

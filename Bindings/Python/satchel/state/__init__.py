@@ -109,9 +109,7 @@ class State:
             self._store, steps, lambda context: check(library.satchel_state_declare(*arguments, context))
         )
 
-    def set(
-        self, key: str, value: Any, sensitive: bool = False, synced: Optional[bool] = None
-    ) -> None:
+    def set(self, key: str, value: Any, sensitive: bool = False, synced: Optional[bool] = None) -> None:
         """Sets or replaces a value.
 
         :param key: 1 to 255 bytes of UTF-8
@@ -265,7 +263,7 @@ def _typed(value: Any, of: Any, key: str) -> Any:
     kind = typing.get_origin(of) or of
     is_class = isinstance(kind, type) and kind not in (*UNIONS, Any)
     try:
-        found = read_value(value, of, "", [])
+        found = read_value(value, of, "")
         if is_class and kind not in ACCEPTED and not (found is None or isinstance(found, kind)):
             raise ValueError(f"it is {with_article(type(value).__name__)}")
     except Exception as error:
