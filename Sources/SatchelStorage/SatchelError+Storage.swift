@@ -12,7 +12,10 @@ extension SatchelError {
     let number = handle.map(sqlite3_system_errno) ?? 0
     let isOfSystem = code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_IOERR
     if isOfSystem, number != 0 { reason += ": \(String(cString: strerror(number)))" }
-    self.init(Self.code(of: code, reason), "\(operation): \(reason) (SQLite \(code))")
+    // SQLite tells a full disk from other failures only where it writes.
+    let isFull = isOfSystem && (number == ENOSPC || number == EDQUOT)
+    self.init(
+      isFull ? .full : Self.code(of: code, reason), "\(operation): \(reason) (SQLite \(code))")
   }
 
   private static func code(of sqlite: Int32, _ reason: String) -> Code {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 import satchel
-from journey import Clock
+from journey import Clock, films, limited_files
 from satchel.remote import S3, Directory, Remote
 
 # A process that was started in the background ignores interrupts, and so would all that is started here.
@@ -53,3 +54,24 @@ def device(tmp_path: Path) -> Iterator[Callable[..., satchel.Store]]:
         if not store.closed:
             assert store.check() == []
             store.close()
+
+
+@pytest.fixture(params=["a disk", "a limit of the process"])
+def small_disk(request, tmp_path):
+    """A folder on a small disk, and how to fill and to free it.
+
+    The disk is a real one where it can be mounted, which needs root; a limit of the size of files comes near
+    to it anywhere.
+    """
+    folder = tmp_path / "tablet"
+    folder.mkdir(exist_ok=True)
+    if request.param == "a limit of the process":
+        yield folder, limited_files
+        return
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "none", folder]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting a disk needs root")
+    try:
+        yield folder, films
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)

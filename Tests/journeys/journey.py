@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,29 @@ def files_with(text: str, folder: Path) -> list[str]:
     """The files below a folder whose bytes contain a text."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return sorted(path.name for path in files if text.encode() in path.read_bytes())
+
+
+@contextmanager
+def limited_files(folder, room):
+    """No file may be written beyond this size."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextmanager
+def films(folder, room):
+    """Films fill the disk, except for this room."""
+    disk = os.statvfs(folder)
+    film = folder / "film.mp4"
+    film.write_bytes(bytes(max(0, disk.f_bavail * disk.f_frsize - room)))
+    try:
+        yield
+    finally:
+        film.unlink()
 
 
 class Process:

@@ -5,60 +5,11 @@ disk is full. She restores yesterday's backup, which does not fit either; she de
 again.
 """
 
-import os
-import resource
-import subprocess
-from contextlib import contextmanager
-
 import pytest
 import satchel
 from journey import documents
 
 STEPS = [[{"default": {"path": "text", "value": "x" * 20_000}}]]
-
-
-@pytest.fixture(params=["a disk", "a limit of the process"])
-def small_disk(request, tmp_path):
-    """A folder on a small disk, and how to fill and to free it.
-
-    The disk is a real one where it can be mounted, which needs root; a limit of the size of files comes near
-    to it anywhere.
-    """
-    folder = tmp_path / "tablet"
-    folder.mkdir(exist_ok=True)
-    if request.param == "a limit of the process":
-        yield folder, limited_files
-        return
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "none", folder]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("mounting a disk needs root")
-    try:
-        yield folder, films
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
-
-
-@contextmanager
-def limited_files(folder, room):
-    """No file may be written beyond this size."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@contextmanager
-def films(folder, room):
-    """Films fill the disk, except for this room."""
-    disk = os.statvfs(folder)
-    film = folder / "film.mp4"
-    film.write_bytes(bytes(max(0, disk.f_bavail * disk.f_frsize - room)))
-    try:
-        yield
-    finally:
-        film.unlink()
 
 
 def test_the_disk_is_full_during_a_migration_and_a_restore(small_disk, device, tmp_path):
