@@ -265,3 +265,27 @@ def test_a_document_that_is_too_large_does_not_stop_the_others(
     phone.put("large", n=2)
     assert moved(phone.sync(remote_copy)) == {"uploaded": 1}
     agreed(pair, remote_copy)
+
+
+def test_a_conflict_about_a_version_that_the_remote_has_lost_ends(tmp_path: Path) -> None:
+    host = DictStore()
+    one, two = (Device(tmp_path / f"{name}.satchel", on_conflict="ask") for name in "ab")
+    one.put("swift", n=1)
+    agreed([one, two], host.remote())
+    snapshot = dict(host.objects)
+    one.put("swift", n=2)
+    one.sync(host.remote())
+    two.put("swift", n=3)
+    two.sync(host.remote())
+    assert two.conflicts() == [("swift", "open")]
+    # The bucket is put back from a snapshot, in which the other version never was; its device is gone.
+    host.objects = snapshot
+    for _ in range(2):
+        two.sync(host.remote(), accept_loss=True)
+    assert two.conflicts() == []
+    assert two.status("swift") == "synced"
+    three = Device(tmp_path / "c.satchel")
+    agreed([two, three], host.remote())
+    assert three.documents() == {"swift": {"n": 3}}
+    for device in (one, two, three):
+        device.store.close()

@@ -123,6 +123,18 @@ package struct RecordSyncClient: Sendable {
     return try application.run()
   }
 
+  /// Ends open and waiting conflicts of keys whose entry the remote has lost.
+  package func endConflicts(of keys: [SyncKey], in transaction: Transaction) throws {
+    if keys.isEmpty { return }
+    guard try store.database.has(RecordSchema.subject) else { return }
+    let (connection, conflicts) = (transaction.connection, ConflictTable(connection: transaction.connection))
+    guard try conflicts.hasUndecided() else { return }
+    for key in keys {
+      guard let id = try CollectionRow.id(of: key.collection, connection) else { continue }
+      try conflicts.end(key.id, in: id)
+    }
+  }
+
   /// The keys of entries that wait for any of these, directly or transitively.
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] {
     guard try store.database.has(RecordSchema.subject) else { return [] }

@@ -31,6 +31,9 @@ package protocol SyncLogClient: Sendable {
   ///   - isLast: whether no other entries are undecided: relations must hold afterwards
   func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> SyncDecisions
 
+  /// Ends open and waiting conflicts of keys whose entry the remote has lost.
+  func endConflicts(of keys: [SyncKey], in transaction: Transaction) throws
+
   /// The keys of waiting entries that may be applicable together with others.
   func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey]
 
@@ -41,6 +44,8 @@ package protocol SyncLogClient: Sendable {
 
 extension SyncLogClient {
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] { [] }
+
+  package func endConflicts(of keys: [SyncKey], in transaction: Transaction) throws {}
 
   package func sensitiveCollections(_ connection: Connection) throws -> Set<String> { [] }
 }

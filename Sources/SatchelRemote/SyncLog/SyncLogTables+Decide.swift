@@ -65,6 +65,8 @@ extension SyncLogTables {
     _ rows: [SyncRow], isLast: Bool, _ transaction: Transaction, _ table: SyncRowTable
   ) throws -> SyncDecided {
     var (entries, decidable, decided) = ([SyncUndecided](), [Int64](), SyncDecided())
+    // Open and waiting conflicts about entries that the remote has lost: there is nothing to decide any more.
+    var ended: [SyncKey] = []
     for var row in rows {
       row.isUndecided = false
       if let stored = row.remote, SyncStoredEnvelope.isStored(stored) {
@@ -75,12 +77,16 @@ extension SyncLogTables {
       }
       let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
       let base = try row.base.map { try SyncEnvelope(parsing: $0) }
-      if let remote, base?.checksum == remote.checksum || row.conflict == remote.checksum {
+      if let remote, row.conflict == remote.checksum {
         try table.write(row)
-      } else if remote == nil, base == nil {
+      } else if base?.checksum == remote?.checksum {
+        row.conflict = nil
+        ended.append(row.key)
         try table.write(row)
       } else if let base, let remote, base.isBuilt(on: remote) {
         // The remote lost data: the base is sent again, over the version that it was built on.
+        row.conflict = nil
+        ended.append(row.key)
         try Self.resend(&row, over: remote, transaction)
         try table.write(row)
         decided.outcomes.append(SyncDecided.Outcome(key: row.key, decision: .resend, isDeletion: false))
@@ -97,6 +103,7 @@ extension SyncLogTables {
         decidable.append(row.id)
       }
     }
+    try client.endConflicts(of: ended, in: transaction)
     let made = try client.decide(entries, isLast: isLast, in: transaction)
     let decisions = made.decisions
     decided.lost = made.lost

@@ -71,8 +71,9 @@ extension SyncLogTables {
         sums.replace(key, row.entry, entry.envelope.bytes)
         row.sequence = entry.sequence
         row.isSensitive = row.isSensitive || entry.envelope.isSensitive
+        let hadRemote = row.remote != nil
         row.setRemote(entry.envelope.bytes)
-        row.isUndecided = row.remote != nil && declared.contains(key.collection)
+        row.isUndecided = (row.remote != nil || hadRemote) && declared.contains(key.collection)
         try table.write(row)
       }
       if !start.isWhole {
@@ -188,7 +189,8 @@ extension SyncLogTables {
       row.pending = try row.pending ?? SyncTracking.sequence(transaction)
     }
     row.setRemote(entry)
-    row.isUndecided = isDeclared && (row.remote != nil || isExpired && row.base != nil)
+    // An entry that waited, or had a conflict, may be gone: that ends them.
+    row.isUndecided = isDeclared && (row.remote != nil || old.remote != nil || isExpired && row.base != nil)
     if let new { try table.delete(new.id) }
     if row.isLocal || row.sequence != nil { try table.write(row) } else { try table.delete(row.id) }
   }
