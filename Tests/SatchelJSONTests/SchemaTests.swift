@@ -233,7 +233,7 @@ struct SchemaTests {
         definitions["l\(number)"] = level(["$ref": .string("#/$defs/l\(number + 1)")])
       }
       let schema = try JSONSchema(["$ref": "#/$defs/l0", "$defs": .object(definitions)])
-      return try ContinuousClock().measure {
+      return ContinuousClock().measure {
         #expect(schema.check(["a": 1]).first?.reason.contains("too often") == true)
       }
     }
