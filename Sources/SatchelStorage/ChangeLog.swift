@@ -67,7 +67,10 @@ package enum ChangeLog {
   package static func forget(_ connection: Connection) throws {
     let newest = try newest(connection)
     try connection.run("DELETE FROM change WHERE revision < ?", .integer(newest))
-    try connection.run("UPDATE change SET entries = '[]'")
+    let all = Change.Subject.all.map {
+      Change(subject: $0, keys: ["*"], place: nil, isOwn: false, revision: newest)
+    }
+    try connection.run("UPDATE change SET entries = ?", .text(String(decoding: json(of: all), as: UTF8.self)))
   }
 
   /// Returns the changes that other handles committed after `revision`.

@@ -39,7 +39,8 @@ extension PhotoCatalogue {
       try CatalogueTable(connection: connection).row(id)?.remoteUUID != nil
     }
     let remote = try SyncRemote(session)
-    guard isBound, case .object(let object)? = try remote.get(remote.manifestKey, limit: Int64(Manifest.maximumSize)),
+    guard isBound,
+      case .object(let object)? = try remote.get(remote.manifestKey, limit: Int64(Manifest.maximumSize)),
       let manifest = try? Manifest(parsing: object.body), manifest.isClosed
     else { return }
     try write { transaction, id in try detach(id, in: transaction) }
@@ -131,6 +132,19 @@ extension PhotoCatalogue {
           unsent: try row.integer(5), isBound: row.flag(4), id: try row.integer(0)))
     }
     return owned
+  }
+
+  /// Calls `body` while none of the catalogues is being synchronized by this process: a sync that ends afterwards
+  /// would bind its emptied catalogue again.
+  package static func withTurns(
+    of owned: ArraySlice<Owned>, in database: Database, _ cancellation: Cancellation,
+    _ body: () throws -> Void
+  ) throws {
+    guard let first = owned.first else { return try body() }
+    let turn = SyncTurns.Subject(database: database, name: "photos " + first.directory)
+    try SyncTurns.shared.withTurn(turn, cancellation) {
+      try withTurns(of: owned.dropFirst(), in: database, cancellation, body)
+    }
   }
 
   /// Removes the rows of the catalogues that belong to users, with all that is local to them, as a part of signing
