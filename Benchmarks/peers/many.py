@@ -1,7 +1,7 @@
 """Twenty live queries over a large collection, and many values in one query.
 
 `python -m peers.many`, with SATCHEL_LIBRARY and PYTHONPATH set, prints a line of JSON: the memory that the
-live queries add, a durable put without and beside them, in turns; then `get_many` and `in` with a second
+live queries add, a durable put without them and with them, in turns; then `get_many` and `in` with a second
 condition, and the same by sqlite3 with json_each.
 """
 
