@@ -51,7 +51,6 @@ struct DeclarationRun {
       for relation in shape.relations { try drop(relation) }
       try change([CollectionShape.Index](), to: prepared, row)
       try change([CollectionShape.Relation](), to: prepared, row)
-      transaction.note(subject: .records, keys: [name])
     } else {
       try seal(shape.sensitive.paths, as: prepared.sensitive, row)
       try change(shape.indexes, to: prepared, row)
@@ -63,7 +62,7 @@ struct DeclarationRun {
         "UPDATE record_collection SET version = ?, shape = shape + 1, declaration = ? WHERE id = ?",
         .integer(Int64(prepared.version)), .textBytes($0), .integer(id))
     }
-    // Queries of the collection may have another result, or none.
+    // Migrated or not, queries of the collection may have another result, or none.
     transaction.note(subject: .records, keys: [name])
     try reconsiderWaiting(name, id)
     work.forget(id)
