@@ -545,6 +545,11 @@ typedef struct satchel_store satchel_store;
  * Called on any thread, during other calls: every call that it makes on a store returns
  * SATCHEL_EBUSY.
  *
+ * When it goes back by up to 24 hours, the store's time stays at the latest one. When it
+ * goes back by more, it was ahead: the next opening or write stamps the stored times that
+ * are more than 24 hours ahead with the present time, once. A time before 2020 is ignored
+ * while the store has a later one.
+ *
  * @param context  the context that was given with the function
  */
 typedef int64_t (*satchel_clock)(void *context);
@@ -633,6 +638,12 @@ SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
  * | `sqlite_version`       | string         | the version of SQLite in use           |
  * | `sqlite_wal_reset_bug` | boolean        | whether that version has the bug below |
  * | `quarantined`          | string or null | the new path of a quarantined file     |
+ * | `clock_correction`     | object or null | the latest correction of a clock that  |
+ * |                        |                | was ahead by more than 24 hours        |
+ *
+ * A clock correction has the time at which the clock was found to be right again
+ * (`noticed_at`), the latest time that had been written before (`latest`), both in Unix
+ * milliseconds, and the number of rows whose times became `noticed_at` (`stamped_rows`).
  *
  * SQLite versions with the bug may lose commits of several connections
  * (https://sqlite.org/wal.html#walresetbug). Satchel prevents that with every version.

@@ -5,7 +5,7 @@ extension Store {
       SearchIndex.subject, StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject,
       SyncLogSchema.subject,
       RecordSchema.subject,
-      StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject,
+      StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject, ClockSchema.subject,
     ]
 
   /// Copies the store to a file while other threads and processes keep reading and writing it. The copy is a
@@ -64,8 +64,11 @@ extension Store {
   /// has not given. If that fails, the next sync detects that it is a copy.
   private static func distinguish(_ path: String) throws {
     // Not a whole store: that would drain the outbox file of the one that it replaces.
+    var options = StoreOptions()
+    // The host's clock is not known here, and nothing else is to be dated.
+    options.clock = Clock { 0 }
     let database = try Database.open(
-      path: path, options: StoreOptions(), migrations: migrations, subjects: subjects)
+      path: path, options: options, migrations: migrations, subjects: subjects)
     try SyncLogTables.renameWriter(in: database)
     try RecordRevisions.advance(in: database)
     try database.close()

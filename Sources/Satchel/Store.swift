@@ -43,7 +43,8 @@ public final class Store: Sendable {
   ///   not changed then
   public init(path: String, options: StoreOptions = StoreOptions()) throws {
     database = try Database.open(
-      path: path, options: options, migrations: Self.migrations, subjects: Self.subjects)
+      path: path, options: options, migrations: Self.migrations, subjects: Self.subjects,
+      rules: Self.rules)
     catalogue = Catalogue(database: database)
     outbox = Outbox(path: database.realPath)
     recordStore = RecordStore(database: database, outbox: outbox)
@@ -110,7 +111,7 @@ public final class Store: Sendable {
       if !findings.isEmpty { return findings }
       // Checked before the subjects, whose queries rely on valid values.
       findings = try database.checkValues(Self.rules, Self.subjects)
-      return findings + checkSubjects()
+      return try findings + database.checkClock() + checkSubjects()
     } catch let error as SatchelError where error.code == .damaged {
       // SQLite's integrity check itself failed.
       return [StoreFinding(code: "damaged", message: error.message)]
@@ -171,6 +172,7 @@ public final class Store: Sendable {
     StoreInfo(
       path: path, isReadOnly: isReadOnly, schemaVersion: try database.schemaVersion,
       fileBytes: database.fileBytes, sqliteVersion: "\(SQLiteVersion.current)",
-      hasWALResetBug: SQLiteVersion.current.hasWALResetBug, quarantined: quarantinePath)
+      hasWALResetBug: SQLiteVersion.current.hasWALResetBug, quarantined: quarantinePath,
+      clockCorrection: try database.clockCorrection)
   }
 }

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelStorage
 
 /// Properties of a store; encoded with the names of its JSON form.
 public struct StoreInfo: Sendable, Equatable, Codable, JSONConvertible {
@@ -16,6 +17,8 @@ public struct StoreInfo: Sendable, Equatable, Codable, JSONConvertible {
   public var hasWALResetBug: Bool
   /// The new path of a file that could not be opened and was quarantined; nil when none was.
   public var quarantined: String?
+  /// The latest correction of a clock that was ahead; nil when it never was.
+  public var clockCorrection: ClockCorrection?
 
   enum CodingKeys: String, CodingKey {
     case path
@@ -25,6 +28,7 @@ public struct StoreInfo: Sendable, Equatable, Codable, JSONConvertible {
     case sqliteVersion = "sqlite_version"
     case hasWALResetBug = "sqlite_wal_reset_bug"
     case quarantined
+    case clockCorrection = "clock_correction"
   }
 
   public var json: JSONValue {
@@ -32,6 +36,7 @@ public struct StoreInfo: Sendable, Equatable, Codable, JSONConvertible {
       "path": .string(path), "read_only": .bool(isReadOnly), "schema_version": .int(schemaVersion),
       "file_bytes": .int(fileBytes), "sqlite_version": .string(sqliteVersion),
       "sqlite_wal_reset_bug": .bool(hasWALResetBug), "quarantined": quarantined.map { .string($0) } ?? .null,
+      "clock_correction": clockCorrection?.json ?? .null,
     ]
   }
 }

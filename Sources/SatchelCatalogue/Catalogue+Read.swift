@@ -134,7 +134,7 @@ extension Catalogue {
         else { continue }
         var renderer = Renderer(
           entities: EntityTable(connection: connection), variants: { view }, chain: chain,
-          coverage: .everything, now: try reader.now(), allowsExpired: true)
+          coverage: .everything, now: reader.now(), allowsExpired: true)
         guard try Renderer.naming("entity \(entityID)", { try renderer.render(record) }) else { continue }
         return Entity(
           entityID: entityID, content: try JSONValue(parsing: renderer.output), scope: scope,

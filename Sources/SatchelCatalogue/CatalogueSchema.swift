@@ -29,6 +29,11 @@ package enum CatalogueSchema {
     documents: [
       "context.location", "section.config", "section.extra",
       "section_content.template", "entity_content.body",
+    ],
+    times: [
+      "context.used_at": .stamp, "section.updated_at": .stamp,
+      "entity.expires_at": .expiry(timeToLive: "time_to_live"), "entity.updated_at": .stamp,
+      "entity.created_at": .stamp, "expiry_block.earliest": .earliestExpiry,
     ])
 
   package static let version1 = """

@@ -18,7 +18,10 @@ struct EntityRecord {
   /// The context of the delivery that wrote the content.
   var source: Int64
 
-  func isExpired(at now: Int64) -> Bool { expiresAt <= now }
+  /// Whether it is expired; also when a clock that was ahead has dated it, which a write corrects.
+  func isExpired(at now: Int64) -> Bool {
+    expiresAt <= now || StoreClock.isAhead(expiresAt - timeToLive, of: now)
+  }
 }
 
 /// Reads and writes the tables `entity`, `entity_content` and `expiry_block`.

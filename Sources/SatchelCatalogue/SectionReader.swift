@@ -8,8 +8,7 @@ struct SectionReader {
   let connection: Connection
   let location: Location
 
-  /// Returns the current time. Called only where it is needed, because it reads a page.
-  func now() throws -> Int64 { try catalogue.database.time(connection) }
+  func now() -> Int64 { catalogue.database.clock.now() }
 
   private var sections: SectionTable { SectionTable(connection: connection) }
 
@@ -57,7 +56,7 @@ struct SectionReader {
     var renderer = Renderer(
       entities: EntityTable(connection: connection),
       variants: { try catalogue.index.view(of: connection) }, chain: found.context.places,
-      coverage: found.context.coverage, now: try now(), allowsExpired: allowsExpired)
+      coverage: found.context.coverage, now: now(), allowsExpired: allowsExpired)
     renderer.keepsTags = keepsTags
     let name = "section \(found.record.name)"
     try locating(.section(found.record.name)) {
@@ -79,7 +78,7 @@ struct SectionReader {
 
   func plan(_ inheritance: Inheritance) throws -> [(section: String, plan: Plan)] {
     let entities = EntityTable(connection: connection)
-    let now = try now()
+    let now = now()
     return try visibleSections(inheritance).map { found in
       var (fresh, expired, missing) = (IDList(), IDList(), IDList())
       for placeholder in try sections.placeholders(found.record.id)

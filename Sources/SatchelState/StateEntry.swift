@@ -21,9 +21,9 @@ struct StateEntry: Sendable {
   func apply(in transaction: Transaction, of database: Database, noting known: SensitiveState) throws {
     let tables = StateTables(connection: transaction.connection, keyring: database.keyring)
     let saved = try tables.saved(writer)
-    let unsaved = operations.filter { $0.sequence > saved }
+    let unsaved = operations.filter { $0.sequence > saved }.map { $0.credible(at: transaction.now) }
     guard let through = unsaved.last?.sequence else { return }
-    var changed = try tables.applyWaiting()
+    var changed = try tables.applyWaiting(at: transaction.now)
     var tracking = StateTracking()
     for operation in unsaved {
       let id = operation.target.id

@@ -43,7 +43,7 @@ public struct StateList: Sendable {
   /// - Parameter time: Unix milliseconds, 0 or more
   /// - Throws: `SatchelError` `.invalid` for another time, and as `push`
   public func insert(_ value: JSONValue, at time: Int64) throws {
-    guard (0...NonDecreasingClock.latest).contains(time) else {
+    guard (0...StoreClock.latest).contains(time) else {
       throw SatchelError(.invalid, "\(location): \(time) is not a time in Unix milliseconds")
         .at(target.id.details)
     }
@@ -58,6 +58,7 @@ public struct StateList: Sendable {
   /// Returns the items within the bounds, the newest first.
   public func items() throws -> [Item] {
     try state.checkOpen()
+    state.database.stampIfIdle()
     let changes = state.saver.operations(of: target)
     let items = try state.read(changes) { reader, unsaved in
       // Without unsaved changes, no more rows than the limit need be read.
@@ -96,7 +97,8 @@ struct StateListBounds: Equatable, Sendable {
   /// Whether an item pushed at `time` is within the maximum age at `now`.
   func admits(_ time: Int64, at now: Int64) -> Bool {
     guard let maxAge else { return true }
-    return now - time <= maxAge
+    // A time that is ahead is of a clock that was: unknown, as long as nothing is written.
+    return now - time <= maxAge && !StoreClock.isAhead(time, of: now)
   }
 }
 
@@ -133,7 +135,7 @@ struct StateListContent: Equatable, Sendable {
   }
 
   func within(_ bounds: StateListBounds, at now: Int64) -> [Item] {
-    let young = items.prefix { bounds.admits($0.time, at: now) }
+    let young = items.filter { bounds.admits($0.time, at: now) }
     return Array(young.prefix(bounds.limit ?? Int.max))
   }
 }

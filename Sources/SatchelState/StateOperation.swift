@@ -49,6 +49,13 @@ struct StateOperation: Equatable, Sendable {
   /// Its position among the changes of this handle, from 1; 0 or less for changes that an earlier handle left
   /// in the outbox file.
   let number: Int64
+
+  /// The change, made at `now` if a clock that was ahead says when.
+  func credible(at now: Int64) -> StateOperation {
+    StateOperation(
+      target: target, action: action, time: StoreClock.credible(time, at: now), writer: writer,
+      sequence: sequence, number: number)
+  }
 }
 
 /// The target of a change of state. Changes of different targets are independent.

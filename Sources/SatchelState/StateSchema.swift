@@ -14,11 +14,15 @@ package enum StateSchema {
         "state_synced.item_limit": itemLimit, "state_synced.max_age": maxAge,
         "state_synced.is_unique": StoredRange.flag,
         "state_migration.version": 2...Int64(Int32.max),
-      ], documents: ["state_waiting.operation"]))
+      ], documents: ["state_waiting.operation"],
+      times: [
+        "state_value.time": .stamp, "state_item.time": .ordered(group: "list", number: "number"),
+        "state_saved.time": .stamp, "state_synced.removed_at": .stamp,
+      ]))
 
   static let itemLimit: ClosedRange<Int64> = 1...Int64.max
   /// Milliseconds.
-  static let maxAge: ClosedRange<Int64> = 1...NonDecreasingClock.latest
+  static let maxAge: ClosedRange<Int64> = 1...StoreClock.latest
 
   private static let version1 = """
     -- Values, members of sets and scores, each in a space of its own: see StateSpace. `value` is JSON, or a

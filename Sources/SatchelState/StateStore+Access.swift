@@ -63,7 +63,7 @@ extension StateStore {
     guard try database.has(StateSchema.subject) else { return try body(nil, changes) }
     return try database.read { connection in
       let reader = StateReader(
-        tables: StateTables(connection: connection, keyring: keyring), now: try database.time(connection))
+        tables: StateTables(connection: connection, keyring: keyring), now: database.clock.now())
       return try body(reader, reader.unsaved(changes))
     }
   }
@@ -130,6 +130,6 @@ struct StateReader {
       let saved = try through[operation.writer] ?? tables.saved(operation.writer)
       through[operation.writer] = saved
       return operation.sequence > saved
-    }
+    }.map { $0.credible(at: now) }
   }
 }

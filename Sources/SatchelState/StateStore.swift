@@ -196,7 +196,7 @@ public final class StateStore: Sendable {
     sensitive: Bool? = nil, synced: Bool? = nil
   ) throws -> StateList {
     guard limit.map({ $0 > 0 }) ?? true else { throw SatchelError(.invalid, "limit: must be 1 or more") }
-    guard maxAge.map({ (1...NonDecreasingClock.latest).contains($0) }) ?? true else {
+    guard maxAge.map({ (1...StoreClock.latest).contains($0) }) ?? true else {
       throw SatchelError(.invalid, "max_age: must be 1 ms or more, and within reason")
     }
     let bounds = StateListBounds(limit: limit, maxAge: maxAge, isUnique: isUnique)

@@ -56,7 +56,7 @@ enum StateVerb: String {
       return .push(try value.serialized(), identity: try ValueIdentity(value), bounds)
     case .insert:
       guard let value = object["value"], let bounds = StateListBounds(object),
-        let time = object["at"]?.intValue, (0...NonDecreasingClock.latest).contains(time)
+        let time = object["at"]?.intValue, (0...StoreClock.latest).contains(time)
       else { return nil }
       return .insert(try value.serialized(), identity: try ValueIdentity(value), bounds, time: time)
     case .drop:

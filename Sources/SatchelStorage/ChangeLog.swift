@@ -15,7 +15,7 @@ package enum ChangeLog {
     bounds: [
       "change.revision": revisions, "change.time": StoredRange.time, "change.writer": StoredRange.any,
     ],
-    documents: ["change.entries"])
+    documents: ["change.entries"], times: ["change.time": .stamp])
 
   package static let schema = """
     CREATE TABLE change(
@@ -52,9 +52,11 @@ package enum ChangeLog {
     return text
   }
 
-  /// Returns the time of the newest commit.
-  static func newestTime(_ connection: Connection) throws -> Int64 {
-    try connection.number("SELECT time FROM change ORDER BY revision DESC LIMIT 1")
+  /// Returns revision and time of the newest commit; zeros when there is none.
+  static func newestEntry(_ connection: Connection) throws -> (revision: Int64, time: Int64) {
+    try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
+      (try $0.integer(0, in: revisions), try $0.integer(1, in: StoredRange.time))
+    } ?? (0, 0)
   }
 
   /// Returns the newest commit's revision.

@@ -143,6 +143,8 @@ package final class Connection: @unchecked Sendable {
 
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
   package var changes: Int64 { sqlite3_changes64(handle) }
+  /// The number of rows that all statements have changed.
+  var totalChanges: Int64 { sqlite3_total_changes64(handle) }
   /// A number that changes with every commit that this connection sees, including its own; valid after the
   /// first read.
   var dataVersion: UInt32 {

@@ -58,7 +58,7 @@ extension Database {
         } else {
           try batch.transaction.commit()
           endTransaction()
-          committed = batch.transaction.changes
+          committed = takeStampedChanges() + batch.transaction.changes
         }
       } catch {
         rollBackThrough(batch)

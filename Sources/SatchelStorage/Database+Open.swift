@@ -7,13 +7,15 @@ extension Database {
   /// - Parameters:
   ///   - migrations: the whole schema, including the change log
   ///   - subjects: all subjects that the store may have; nil accepts any
+  ///   - rules: for the tables of `migrations`
   package static func open(
-    path: String, options: StoreOptions, migrations: [Migration], subjects: [SubjectSchema]? = nil
+    path: String, options: StoreOptions, migrations: [Migration], subjects: [SubjectSchema]? = nil,
+    rules: @autoclosure @escaping @Sendable () -> StoredRules = ChangeLog.rules
   ) throws -> Database {
     try SQLiteVersion.current.refuseOld()
-    let migrator = Migrator(migrations: migrations, subjects: subjects)
+    let migrator = Migrator(migrations: migrations, subjects: subjects, rules: rules)
     if path == ":memory:" {
-      let database = make(path, options, quarantine: nil)
+      let database = make(path, options, migrator, quarantine: nil)
       let connection = try connect(path, options, readOnly: false)
       try connection.initializeStore(migrator)
       database.adopt(connection, asWriter: true)
@@ -67,13 +69,18 @@ extension Database {
     }
     try migrator.checkSchema(connection)
     try enlargeCache(connection)
-    let database = make(path, options, quarantine: quarantine)
+    let database = make(path, options, migrator, quarantine: quarantine)
+    // An error here is reported by the calls that need it.
+    let newest = try? ChangeLog.newestEntry(connection)
     database.adopt(connection, asWriter: isOld || isNew)
+    if let newest { database.learn(newest.time) }
     return database
   }
 
-  private static func make(_ path: String, _ options: StoreOptions, quarantine: String?) -> Database {
-    Database(path: path, options: options, quarantinePath: quarantine) { readOnly in
+  private static func make(
+    _ path: String, _ options: StoreOptions, _ migrator: Migrator, quarantine: String?
+  ) -> Database {
+    Database(path: path, options: options, quarantinePath: quarantine, times: migrator.times) { readOnly in
       try connect(path, options, readOnly: readOnly)
     }
   }

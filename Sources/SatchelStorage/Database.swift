@@ -5,12 +5,12 @@ import Synchronization
 
 /// A SQLite database in WAL mode: one write connection behind a lock, and a pool of read connections that
 /// never wait for it.
-// Unchecked: `writer`, `current`, `batches` and `writeDepth` are accessed only with `writing` held; the rest
-// is immutable or synchronized.
+// Unchecked: `writer`, `current`, `batches`, `writeDepth` and `stampedChanges` are accessed only with `writing` held;
+// the rest is immutable or synchronized.
 package final class Database: @unchecked Sendable {
   package let path: String
   package let options: StoreOptions
-  package let clock: NonDecreasingClock
+  package let clock: StoreClock
   /// The path to which an unusable file was renamed, if `StoreOptions.quarantine` asked for that.
   package let quarantinePath: String?
   package let changes: ChangeFeed
@@ -31,7 +31,12 @@ package final class Database: @unchecked Sendable {
   private let activeCalls = ActiveCalls()
   /// Names of the subjects whose tables are known to be up to date; see `prepare`.
   let prepared = Locked<Set<String>>([])
-  private let hasLearnedTime = Atomic(false)
+  /// The time columns of the store, by subject, read only when a clock was ahead.
+  let times: @Sendable () -> [SubjectTimes]
+  /// The latest time that the store is known to have.
+  let newestTime = Atomic<Int64>(0)
+  /// The changes of a stamping, of which observers are notified after the next commit.
+  var stampedChanges: [Change] = []
   private let hasReportedExpiry = Atomic(false)
   /// Steps that run when the store closes, while it is still open; see `whenClosing`.
   let closingSteps = Locked<[@Sendable (Database) throws -> Void]>([])
@@ -45,13 +50,15 @@ package final class Database: @unchecked Sendable {
   /// Creates the handle. `Database.open` examines the file first.
   init(
     path: String, options: StoreOptions, quarantinePath: String?,
+    times: @escaping @Sendable () -> [SubjectTimes],
     openConnection: @escaping @Sendable (_ readOnly: Bool) throws -> Connection
   ) {
     self.path = path
     self.options = options
     self.quarantinePath = quarantinePath
+    self.times = times
     self.openConnection = openConnection
-    clock = NonDecreasingClock(options.clock)
+    clock = StoreClock(options.clock)
     changes = ChangeFeed()
     readers = ConnectionPool(limit: 4) { try openConnection(true) }
     checkpointer = WALCheckpointer(openConnection)
@@ -91,7 +98,8 @@ package final class Database: @unchecked Sendable {
   ///
   /// - Throws: `.cancelled`, `.timedOut`
   package func query<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try interruptible { try read(body) }
+    stampIfIdle()
+    return try interruptible { try read(body) }
   }
 
   /// Runs `body`, a call whose reads `Interrupt` and the store's query timeout can stop. Its writes are completed.
@@ -99,15 +107,6 @@ package final class Database: @unchecked Sendable {
   /// - Throws: `.cancelled`, `.timedOut`
   package func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
     try InterruptibleCall.perform(timeout: Int64(max(0, options.queryTimeout)), path, body)
-  }
-
-  /// Returns the current time, which is never earlier than the newest entry of the change log.
-  package func time(_ connection: Connection) throws -> Int64 {
-    if !hasLearnedTime.load(ordering: .relaxed) {
-      clock.advance(to: try ChangeLog.newestTime(connection))
-      hasLearnedTime.store(true, ordering: .relaxed)
-    }
-    return clock.now()
   }
 
   /// Records that a call has reported something as expired. `close` then stores the time, so that a clock
@@ -134,7 +133,7 @@ package final class Database: @unchecked Sendable {
         let transaction = try startTransaction(isSynced: isSynced)
         defer { current = nil }
         let result = try transaction.finish { try endingBatches($0, body) }
-        committed = transaction.changes
+        committed = takeStampedChanges() + transaction.changes
         return result
       }
       for change in committed { changes.notify(change) }
@@ -152,7 +151,11 @@ package final class Database: @unchecked Sendable {
   private func beginTransaction(isSynced: Bool) throws -> Transaction {
     let connection = try openWriter()
     try connection.syncCommits(isSynced && options.durability == .full)
-    return try Transaction.begin(on: connection, clock: clock, writer: identity)
+    let transaction = try stamping(connection) {
+      try Transaction.begin(on: connection, clock: clock, writer: identity)
+    }
+    newestTime.store(max(transaction.now, transaction.newestTime), ordering: .relaxed)
+    return transaction
   }
 
   /// Syncs the WAL, including the unsynced commits of other handles. Does nothing where the store's

@@ -12,9 +12,20 @@ package struct Migration: Sendable {
 }
 
 /// Migrates a store's schema. The version is in the file's header (`user_version`).
-struct Migrator {
+struct Migrator: Sendable {
   var migrations: [Migration]
   var subjects: [SubjectSchema]?
+  /// The rules for the tables of `migrations`.
+  var rules: @Sendable () -> StoredRules = { StoredRules() }
+
+  /// The time columns of all tables.
+  func times() -> [SubjectTimes] {
+    // The tables that every store has are those of the catalogue.
+    [SubjectTimes(subject: .catalogue, columns: rules().times)]
+      + (subjects ?? []).map {
+        SubjectTimes(subject: Change.Subject(rawValue: $0.name), columns: $0.rules.times)
+      }
+  }
 
   /// Throws when the schema differs from the one that the migrations create.
   ///

@@ -27,6 +27,13 @@ package final class Transaction {
   package let predecessor: UInt64?
   /// Revision and time of the newest entry in the change log.
   private var newest: (revision: Int64, time: Int64)
+  /// The number of rows that the connection had changed before.
+  private let changesBefore: Int64
+
+  /// Whether the store has times of a clock that was ahead.
+  var isAfterClockAhead: Bool { StoreClock.isAhead(newest.time, of: now) }
+  /// The time of the newest commit.
+  var newestTime: Int64 { newest.time }
 
   /// The state of the store after a commit.
   struct CommitState {
@@ -37,19 +44,19 @@ package final class Transaction {
   }
 
   private init(
-    _ connection: Connection, _ clock: NonDecreasingClock, writer: Int64, predecessor: UInt64?,
+    _ connection: Connection, _ clock: StoreClock, writer: Int64, predecessor: UInt64?,
     newest: (revision: Int64, time: Int64)
   ) {
     self.connection = connection
-    now = clock.now()
+    now = clock.now(after: newest.time)
+    changesBefore = connection.totalChanges
     revision = newest.revision + 1
     self.writer = writer
     self.predecessor = predecessor
     self.newest = newest
   }
 
-  static func begin(on connection: Connection, clock: NonDecreasingClock, writer: Int64) throws -> Transaction
-  {
+  static func begin(on connection: Connection, clock: StoreClock, writer: Int64) throws -> Transaction {
     try connection.spillPages(true)
     try connection.run("BEGIN IMMEDIATE")
     connection.preallocateWAL()
@@ -61,11 +68,7 @@ package final class Transaction {
         return Transaction(
           connection, clock, writer: writer, predecessor: before.number, newest: before.newest)
       }
-      let newest =
-        try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
-          (try $0.integer(0, in: ChangeLog.revisions), try $0.integer(1, in: StoredRange.time))
-        } ?? (0, 0)
-      clock.advance(to: newest.1)
+      let newest = try ChangeLog.newestEntry(connection)
       return Transaction(connection, clock, writer: writer, predecessor: nil, newest: newest)
     } catch {
       try? connection.run("ROLLBACK")
@@ -198,7 +201,12 @@ package final class Transaction {
     if !checks.contains(where: { $0.key == key }) { checks.append((key, step)) }
   }
 
+  /// How much later than the newest entry the times of commits without an entry may be, in milliseconds.
+  private static let unrecorded: Int64 = 60 * 60 * 1000
+
   private func writeChangeLog() throws {
+    // Stored times are at most so much later than the newest entry, by which they are known to be ahead.
+    if now > newest.time + Self.unrecorded, connection.totalChanges != changesBefore { recordsTime = true }
     guard !changes.isEmpty || recordsTime else { return }
     try ChangeLog.json(of: changes).withUnsafeBytes {
       try connection.run(

@@ -215,7 +215,7 @@ struct LoadTests {
   }
 
   @Test(
-    "setting the clock back neither revives nor loses entities, also after reopening",
+    "setting the clock back by up to 24 hours neither revives nor loses entities, also after reopening",
     arguments: [false, true])
   func clockSetBack(reads: Bool) throws {
     let fixture = try CatalogueFixture(onDisk: true)
@@ -229,11 +229,29 @@ struct LoadTests {
     } else {
       try fixture.persist("t", "{}", at: place("de"))
     }
-    fixture.clock.advance(-100 * hour)
+    fixture.clock.advance(-24 * hour)
     #expect(try fixture.shown("s", at: here) == #"{"b":{"v":2}}"#)
     try fixture.reopen()
     #expect(try fixture.shown("s", at: here) == #"{"b":{"v":2}}"#)
     #expect(try fixture.catalogue.plan(for: here).first?.plan.expired == ["s:a"])
+  }
+
+  @Test("entities of a clock that was ahead live as long as they were to, and are pruned after that")
+  func clockAhead() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    let here = try place("fr")
+    fixture.clock.advance(87_600 * hour)
+    for number in 0..<600 {
+      try fixture.persist(
+        "s\(number)", #"{"a":{"v":1,\#(tag("s:\(number)", "country", hours: "10"))}}"#, at: here)
+    }
+    fixture.clock.advance(-87_600 * hour)
+    #expect(try fixture.shown("s7", at: here) == #"{"a":{"v":1}}"#)
+    #expect(try fixture.catalogue.entity("s:7", at: here)?.expiresAt == fixture.clock.now + 10 * hour)
+    try fixture.expectSound()
+    fixture.clock.advance(10 * hour)
+    #expect(try fixture.catalogue.plan(for: here).allSatisfy { $0.plan.expired.count == 1 })
+    #expect(try fixture.catalogue.prune().entities == 600)
   }
 
   @Test("the active location persists until it is removed")

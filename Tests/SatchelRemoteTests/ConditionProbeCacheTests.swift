@@ -58,6 +58,8 @@ struct ConditionProbeCacheTests {
     clock.withLock { $0 += 1 }
     #expect(try requests(remote()) > 0)
     clock.withLock { $0 -= 1000 }
+    #expect(try requests(remote()) == 0)
+    clock.withLock { $0 -= 3 * 86_400_000 }
     #expect(try requests(remote()) > 0, "it passed in the future")
     #expect(try requests(remote()) == 0)
   }

@@ -54,6 +54,7 @@ from satchel.session import Session, SessionSection, SessionState
 from satchel.store import Store, library_version, open
 from satchel.sync import AccountDeletionReport, StoreSyncReport
 from satchel.values import (
+    ClockCorrection,
     Context,
     Entity,
     Finding,
@@ -85,6 +86,7 @@ __all__ = [
     "Cancelled",
     "Catalogue",
     "Change",
+    "ClockCorrection",
     "Closed",
     "Conflict",
     "ConstraintViolation",

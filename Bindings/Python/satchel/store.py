@@ -26,7 +26,7 @@ from satchel._library import check, json_answer, library, scalar_answer
 from satchel.catalogue import Catalogue
 from satchel.errors import InvalidArgument
 from satchel.observer import Change, Observer
-from satchel.values import Finding, StoreInfo, record_from, records_from
+from satchel.values import ClockCorrection, Finding, StoreInfo, record_from, records_from
 
 # A program waits for its imports before its first screen: the modules of the other subjects are imported by
 # the methods that need them.
@@ -341,7 +341,10 @@ class Store(StoreBlocks):
 
     def info(self) -> StoreInfo:
         """Facts about the store."""
-        return record_from(StoreInfo, json_answer(library.satchel_store_info, self._pointer))
+        answer = json_answer(library.satchel_store_info, self._pointer)
+        found = answer.get("clock_correction")
+        correction = None if found is None else record_from(ClockCorrection, found)
+        return record_from(StoreInfo, answer, clock_correction=correction)
 
     def statistics(self) -> Dict[str, Any]:
         """The size of the file and of its contents; reads every page.

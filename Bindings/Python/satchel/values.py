@@ -30,6 +30,7 @@ else:
 
 
 __all__ = [
+    "ClockCorrection",
     "Context",
     "Entity",
     "Finding",
@@ -246,6 +247,20 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class ClockCorrection:
+    """The correction of a clock that was ahead; times are Unix milliseconds.
+
+    ``noticed_at`` is when the clock was found to have gone back by more than 24 hours, ``latest`` the
+    latest time that had been written before, and ``stamped_rows`` the number of rows whose times became
+    ``noticed_at``.
+    """
+
+    noticed_at: int
+    latest: int
+    stamped_rows: int
+
+
+@dataclass(frozen=True)
 class StoreInfo:
     """Facts about a store.
 
@@ -254,6 +269,7 @@ class StoreInfo:
     ``quarantined`` is the new path of a file that could not be opened and was quarantined, or None.
     ``sqlite_wal_reset_bug`` is whether the version of SQLite has the bug of that name
     (https://sqlite.org/wal.html#walresetbug), which Satchel prevents on any version.
+    ``clock_correction`` is the latest correction of a clock that was ahead, or None.
     """
 
     path: str
@@ -263,6 +279,7 @@ class StoreInfo:
     sqlite_version: str
     sqlite_wal_reset_bug: bool
     quarantined: Optional[str]
+    clock_correction: Optional[ClockCorrection] = None
 
 
 # Making results from JSON.
@@ -271,11 +288,11 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def moment(milliseconds: int) -> datetime:
-    """A time in UTC.
-
-    :raises OverflowError: for a year that ``datetime`` does not have
-    """
-    return EPOCH + timedelta(milliseconds=milliseconds)
+    """A time in UTC; the last one of the year 9999 for a later one, of a clock that was ahead."""
+    try:
+        return EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return (datetime.min if milliseconds < 0 else datetime.max).replace(tzinfo=timezone.utc)
 
 
 def _names_of(kind: Any) -> Tuple[str, ...]:

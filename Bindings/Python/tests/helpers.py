@@ -27,8 +27,8 @@ SINGAPORE = {"locality": "Singapore", "country_code": "SG"}
 class Clock:
     """A clock that tests set. It begins in 2024 and moves only when a test sets it."""
 
-    def __init__(self) -> None:
-        self.now = 1_704_067_200_000
+    def __init__(self, now: int = 1_704_067_200_000) -> None:
+        self.now = now
 
     def __call__(self) -> int:
         return self.now

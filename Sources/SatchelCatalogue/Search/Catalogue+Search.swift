@@ -56,7 +56,7 @@ extension Catalogue {
       let reader = location.map { SectionReader(catalogue: self, connection: connection, location: $0) }
       var search = EntitySearch(
         query: query, connection: connection, limit: limit, allowsExpired: allowExpired,
-        now: try database.time(connection))
+        now: database.clock.now())
       search.sections = try reader?.entitySections(inheritance)
       let hits = try search.run()
       if search.foundExpired { database.noteExpiry() }

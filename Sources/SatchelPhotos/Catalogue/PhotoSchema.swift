@@ -30,6 +30,14 @@ package enum PhotoSchema {
         "photo_conflict.id": 1...1 << 53, "photo_file.size": StoredRange.any,
         "photo_file.modified": StoredRange.any,
         "photo_file.is_missing": StoredRange.flag,
+      ],
+      times: [
+        "photo_catalogue.created": .stamp, "photo_catalogue.modified": .stamp,
+        "photo_catalogue.last_sync": .stamp,
+        "photo_shard.modified": .stamp, "photo_shard.synced": .stamp, "photo_local.last_attempt": .stamp,
+        "photo_conflict.time": .stamp, "photo_date.earliest": .kept, "photo_change.photodate": .kept,
+        "photo_local.scanned_date": .kept, "photo_local.thumbnail_cached_at": .kept,
+        "photo_local.preview_cached_at": .kept, "photo_file.modified": .kept,
       ]))
 
   /// The range of a shard's counters of changes: far more than there are photos.

@@ -31,6 +31,7 @@ extension RecordWork {
     if remote == nil, isChange { try collection.checkSize(body, of: key) }
     let (row, hash) = try find(key, in: collection)
     let table = RecordTable(connection: connection)
+    let remote = remote?.credible(at: now)
     let old = try row.flatMap { try table.head($0, withBody: collection.shape.needsOldDocument) }
     try checkRevision(old?.revision ?? 0, expected, key, collection)
     if let schema = collection.shape.schema {
@@ -88,7 +89,8 @@ extension RecordWork {
       let table = RecordTable(connection: connection)
       let written = try table.head(row, withBody: false)?.revision ?? 0
       try table.setTimes(
-        row, revision: max(revision, written), created: created, modified: modified)
+        row, revision: max(revision, written), created: StoreClock.credible(created, at: now),
+        modified: StoreClock.credible(modified, at: now))
     }
   }
 

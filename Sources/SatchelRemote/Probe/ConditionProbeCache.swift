@@ -66,7 +66,7 @@ package struct ConditionProbeCache: Sendable {
     }
     guard try database.prepare(RemoteSchema.subject) else { return false }
     return try database.read { connection in
-      let now = try database.time(connection)
+      let now = database.clock.now()
       let passed = try connection.first(
         "SELECT passed FROM remote_probe WHERE remote = ? AND user = ?", .text(identity), .text(user.text)
       ) { try $0.integer(0) }
@@ -99,7 +99,8 @@ package struct ConditionProbeCache: Sendable {
 /// The tables about object stores in a satchel file.
 package enum RemoteSchema {
   package static let subject = SubjectSchema(
-    name: "remotes", migrations: [Migration(version: 1, sql: version1)])
+    name: "remotes", migrations: [Migration(version: 1, sql: version1)],
+    rules: StoredRules(times: ["remote_probe.passed": .stamp]))
 
   private static let version1 = """
     -- The object stores that passed the probe for conditional writes: the store's identity, the user below whose

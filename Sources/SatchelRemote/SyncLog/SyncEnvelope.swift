@@ -21,7 +21,10 @@ package struct SyncEnvelope: Sendable, Equatable {
   package let key: SyncKey
   /// The version of the documents of its collection.
   package let version: Int64
-  package let content: SyncContent
+  package private(set) var content: SyncContent
+  /// When it was received or sent, in Unix milliseconds: no time in `content` is more than 24 hours later. Nil when
+  /// unknown.
+  package private(set) var received: Int64?
   /// The name of the store that wrote it.
   package let writer: String
   /// The writer's own number of the change, which it never uses twice for one key.
@@ -77,6 +80,17 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// The envelope, if more than its metadata is known.
   package var unlessLocked: SyncEnvelope? { isLocked ? nil : self }
 
+  /// Returns the envelope with the times of its content replaced where a clock that was ahead gave them; its bytes stay.
+  ///
+  /// - Parameter received: when it was received or sent; nil when unknown
+  func dated(_ received: Int64?) -> SyncEnvelope {
+    guard let received else { return self }
+    var envelope = self
+    envelope.received = received
+    envelope.content = content.credible(at: received)
+    return envelope
+  }
+
   /// Whether its writer had seen another envelope of the same key.
   package func isBuilt(on other: SyncEnvelope) -> Bool { ancestors.include(other) }
 
@@ -128,6 +142,14 @@ package struct SyncContent: Sendable, Equatable {
   }
 
   package var isDeleted: Bool { document == nil }
+
+  /// The content with `now` in the place of times that are ahead.
+  package func credible(at now: Int64) -> SyncContent {
+    var content = self
+    content.created = StoreClock.credible(created, at: now)
+    content.modified = StoreClock.credible(modified, at: now)
+    return content
+  }
 }
 
 extension SyncEnvelope {
@@ -164,7 +186,7 @@ extension SyncEnvelope {
     }
     let writer = try members.text("writer", 1...128)
     guard Self.isWriter(writer) else { throw members.failure("writer", "is not the name of a writer") }
-    let time = 0...NonDecreasingClock.latest
+    let time = 0...StoreClock.latest
     let document = members.raw("document")
     guard document?.first ?? UInt8(ascii: "{") == UInt8(ascii: "{") else {
       throw members.failure("document", "is not an object")

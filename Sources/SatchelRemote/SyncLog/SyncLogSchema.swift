@@ -18,7 +18,12 @@ package enum SyncLogSchema {
         "sync_entry.undecided": StoredRange.flag, "sync_entry.attempts": 0...1 << 31,
         "sync_entry.retry_at": StoredRange.time, "sync_entry.deleted": StoredRange.time,
         "sync_entry.revision": 0...1 << 60, "sync_entry.created": StoredRange.time,
+        "sync_entry.received": StoredRange.time, "sync_entry.base_received": StoredRange.time,
         "sync_collection.is_declared": StoredRange.flag,
+      ],
+      times: [
+        "sync_log.synced": .stamp, "sync_entry.retry_at": .stamp, "sync_entry.deleted": .stamp,
+        "sync_entry.created": .stamp, "sync_entry.received": .stamp, "sync_entry.base_received": .stamp,
       ]))
 
   private static let log = """
@@ -96,7 +101,9 @@ package enum SyncLogSchema {
     -- what the local content was built on, where that is more than `base`. `undecided` is 1 while `remote` is to be
     -- applied or compared with the local content; `conflict` is the checksum of the envelope that an open conflict is
     -- about. `deleted`, `revision` and `created` are of local content whose deletion is pending: the time of the
-    -- deletion, and the metadata that the content had.
+    -- deletion, and the metadata that the content had. `received` is when the entry was received or sent, and
+    -- `base_received` when `base` was: a time in an envelope that is more than 24 hours later came from a clock that was
+    -- ahead, and is replaced by it where it is compared or shown.
     CREATE TABLE sync_entry(
       id INTEGER PRIMARY KEY,
       collection INTEGER NOT NULL,
@@ -120,6 +127,8 @@ package enum SyncLogSchema {
       deleted INTEGER,
       revision INTEGER,
       created INTEGER,
+      received INTEGER,
+      base_received INTEGER,
       UNIQUE(collection, key, generation)
     ) STRICT;
     CREATE INDEX sync_entry_seq ON sync_entry(generation, seq, size);

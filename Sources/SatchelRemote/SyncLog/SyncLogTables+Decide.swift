@@ -75,8 +75,7 @@ extension SyncLogTables {
         if keys != nil { try SyncLogTables.readAgain(transaction.connection) }
         continue
       }
-      let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
-      let base = try row.base.map { try SyncEnvelope(parsing: $0) }
+      let (remote, base) = (try row.entryEnvelope, try row.baseEnvelope)
       if let remote, row.conflict == remote.checksum {
         try table.write(row)
       } else if base?.checksum == remote?.checksum {
@@ -129,7 +128,7 @@ extension SyncLogTables {
     switch decision {
     case .match, .apply:
       guard let remote = entry.remote else { return try table.delete(row.id) }
-      row.setBase(remote.bytes)
+      row.setBase(remote.bytes, received: row.received)
       row.ancestors = nil
       row.pending = nil
       row.deletion = nil
@@ -151,7 +150,7 @@ extension SyncLogTables {
   ) throws {
     var all = try row.allAncestors()
     if let remote { all.add(remote) }
-    row.setBase(remote?.bytes)
+    row.setBase(remote?.bytes, received: row.received)
     try row.setAncestors(all)
     row.pending = try row.pending ?? SyncTracking.sequence(transaction)
   }

@@ -5,7 +5,7 @@ import SatchelStorage
 extension SyncLogTables {
   func postponed() throws -> [SyncFailure] {
     try database.read { connection in
-      let now = try database.time(connection)
+      let now = database.clock.now()
       var failures: [SyncFailure] = []
       try connection.each(
         """

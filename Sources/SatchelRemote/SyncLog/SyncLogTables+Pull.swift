@@ -72,7 +72,7 @@ extension SyncLogTables {
         row.sequence = entry.sequence
         row.isSensitive = row.isSensitive || entry.envelope.isSensitive
         let hadRemote = row.remote != nil
-        row.setRemote(entry.envelope.bytes)
+        row.setRemote(entry.envelope.bytes, received: transaction.now)
         row.isUndecided = (row.remote != nil || hadRemote) && declared.contains(key.collection)
         try table.write(row)
       }
@@ -183,12 +183,13 @@ extension SyncLogTables {
     if let base = row.base, !isExpired, try !Self.isKnown(base, to: entry) {
       row.ancestors = try row.allAncestors()
       // A deletion that the log has lost is decided against the entry that replaced it.
-      let content = try SyncEnvelope(parsing: base).content
+      let content = try SyncEnvelope(parsing: base).dated(row.baseReceived).content
       if content.isDeleted, row.pending == nil { row.deletion = content }
       row.base = nil
       row.pending = try row.pending ?? SyncTracking.sequence(transaction)
     }
-    row.setRemote(entry)
+    // An entry that was read again was received before.
+    row.setRemote(entry, received: SyncStoredEnvelope.isSame(old.entry, entry) ? old.received : new?.received)
     // An entry that waited, or had a conflict, may be gone: that ends them.
     row.isUndecided = isDeclared && (row.remote != nil || old.remote != nil || isExpired && row.base != nil)
     if let new { try table.delete(new.id) }

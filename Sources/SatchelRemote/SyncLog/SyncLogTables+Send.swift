@@ -14,7 +14,7 @@ extension SyncLogTables {
         changes: SyncChanges(start: state, state: state), writer: try Self.writer(connection))
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
       collected.changes.latest = try SyncTracker.latest(connection)
-      let now = try database.time(connection)
+      let now = database.clock.now()
       let declared = Set(try client.collections(connection))
       // Of changes that cannot be sent the first is tried, so that the report names them.
       let isUnsent = keys == nil || database.keyring.current == nil
@@ -94,7 +94,7 @@ extension SyncLogTables {
   ) throws {
     // The digest requires the bytes of the replaced envelope.
     if let entry = row.entry, SyncStoredEnvelope.isStored(entry) { throw Locked() }
-    let base = try row.base.map { try SyncEnvelope(parsing: $0) }
+    let base = try row.baseEnvelope
     let outgoing: SyncOutgoing
     do {
       outgoing =
@@ -310,9 +310,9 @@ extension SyncLogTables {
         throw RowOrder.damaged("sync_entry")
       }
       state.replace(row.key, row.entry, sent.envelope)
-      try Self.arrive(&row, sent)
+      try Self.arrive(&row, sent, at: transaction.now)
       row.sequence = sent.number
-      row.setRemote(sent.envelope)
+      row.setRemote(sent.envelope, received: transaction.now)
       row.isUndecided = false
       try table.write(row)
     }
@@ -337,10 +337,10 @@ extension SyncLogTables {
   }
 
   /// Makes an uploaded envelope the base. Only the change that was sent is confirmed.
-  private static func arrive(_ row: inout SyncRow, _ sent: SyncRow.InFlight) throws {
+  private static func arrive(_ row: inout SyncRow, _ sent: SyncRow.InFlight, at now: Int64) throws {
     var all = try row.allAncestors()
     all.add(try SyncEnvelope(parsing: sent.envelope))
-    row.setBase(sent.envelope)
+    row.setBase(sent.envelope, received: now)
     try row.setAncestors(all)
     if row.pending == sent.sequence { (row.pending, row.deletion) = (nil, nil) }
     row.inFlight = nil
@@ -366,7 +366,7 @@ extension SyncLogTables {
         }
         // Without a pending upload the head was never written.
         if state.upload != nil, let entry = row.entry, try Self.has(entry, sent.envelope, replaced) {
-          try Self.arrive(&row, sent)
+          try Self.arrive(&row, sent, at: transaction.now)
         }
         row.inFlight = nil
         row.isUndecided = row.remote != nil && declared.contains(row.key.collection)

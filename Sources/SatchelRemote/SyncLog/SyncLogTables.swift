@@ -281,7 +281,7 @@ extension SyncLogTables: SyncLogLedger {
     return state
   }
 
-  func now() throws -> Int64 { try database.read { try database.time($0) } }
+  func now() throws -> Int64 { database.clock.now() }
 
   /// Runs `body` in a transaction with the state of the log.
   func changing<Result>(

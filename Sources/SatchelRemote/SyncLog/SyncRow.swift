@@ -19,6 +19,9 @@ struct SyncRow: Sendable {
   var attempts: Int64 = 0
   /// The metadata of local content whose deletion is pending.
   var deletion: SyncContent?
+  /// When the entry was received or sent, and when `base` was; Unix milliseconds, nil when unknown.
+  var received: Int64?
+  var baseReceived: Int64?
   /// Whether one of its envelopes has sensitive content, and is stored sealed.
   var isSensitive = false
 
@@ -34,24 +37,35 @@ struct SyncRow: Sendable {
   /// The envelope in the remote, at the position.
   var entry: [UInt8]? { sequence == nil ? nil : remote ?? base }
 
+  /// The entry, with times that are not later than it was received.
+  var entryEnvelope: SyncEnvelope? {
+    get throws { try entry.map { try SyncEnvelope(parsing: $0).dated(received) } }
+  }
+
+  /// The base, with times that are not later than it was received.
+  var baseEnvelope: SyncEnvelope? {
+    get throws { try base.map { try SyncEnvelope(parsing: $0).dated(baseReceived) } }
+  }
+
   /// Whether it has local state in addition to the entry.
   var isLocal: Bool {
     base != nil || pending != nil || inFlight != nil || ancestors != nil || conflict != nil || attempts > 0
   }
 
-  /// Makes the entry's envelope the base.
-  mutating func setRemote(_ envelope: [UInt8]?) {
+  /// Makes an envelope the entry.
+  mutating func setRemote(_ envelope: [UInt8]?, received: Int64?) {
     let isBase = SyncStoredEnvelope.isSame(envelope, base)
     // The same one, which may have been locked.
     if isBase, let envelope { base = envelope }
     remote = isBase ? nil : envelope
+    self.received = isBase ? baseReceived : received
   }
 
   /// Makes an envelope the base, without changing the entry.
-  mutating func setBase(_ envelope: [UInt8]?) {
-    let entry = entry
-    base = envelope
-    setRemote(entry)
+  mutating func setBase(_ envelope: [UInt8]?, received: Int64?) {
+    let (entry, entryReceived) = (entry, self.received)
+    (base, baseReceived) = (envelope, received)
+    setRemote(entry, received: entryReceived)
   }
 
   /// The version that the local content was built on.
@@ -127,7 +141,7 @@ struct SyncRowTable {
       """
       SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
       e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
-      e.revision, e.created
+      e.revision, e.created, e.received, e.base_received
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
       WHERE e.collection = ? AND e.key = ? AND e.generation = ?
       """, .integer(collection), .text(key.id), .integer(generation), read: read)
@@ -138,7 +152,7 @@ struct SyncRowTable {
       """
       SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
       e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
-      e.revision, e.created
+      e.revision, e.created, e.received, e.base_received
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection WHERE e.id = ?
       """, .integer(id), read: read)
   }
@@ -174,6 +188,8 @@ struct SyncRowTable {
         document: nil, revision: try row.integerIfAny(16, in: 0...1 << 60) ?? 0,
         created: try row.integerIfAny(17, in: StoredRange.time) ?? 0, modified: deleted)
     }
+    result.received = try row.integerIfAny(18, in: StoredRange.time)
+    result.baseReceived = try row.integerIfAny(19, in: StoredRange.time)
     return result
   }
 
@@ -192,25 +208,26 @@ struct SyncRowTable {
         try connection.run(
           """
           INSERT INTO sync_entry(collection, key, generation, seq, size, remote, base, pending, in_flight_sequence,
-          in_flight_number, in_flight_envelope, ancestors, undecided, conflict, attempts, deleted, revision, created)
-          VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
+          in_flight_number, in_flight_envelope, ancestors, undecided, conflict, attempts, deleted, revision, created,
+          received, base_received) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
           """, .integer(try makeCollection(row.key.collection)), .text(row.key.id), .integer(row.generation),
           Binding(row.sequence), .integer(size), remote, base, Binding(row.pending),
           Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight, ancestors,
           row.isUndecided ? .integer(1) : .null, Binding(row.conflict), Binding(row.deletion?.modified),
-          Binding(row.deletion?.revision), Binding(row.deletion?.created))
+          Binding(row.deletion?.revision), Binding(row.deletion?.created), Binding(row.received),
+          Binding(row.baseReceived))
       } else {
         try connection.run(
           """
           UPDATE sync_entry SET generation = ?, seq = ?, size = ?, remote = ?, base = ?, pending = ?,
           in_flight_sequence = ?, in_flight_number = ?, in_flight_envelope = ?, ancestors = ?, undecided = ?,
           conflict = ?, attempts = 0, retry_at = NULL, error = NULL, error_code = NULL, deleted = ?, revision = ?,
-          created = ? WHERE id = ?
+          created = ?, received = ?, base_received = ? WHERE id = ?
           """, .integer(row.generation), Binding(row.sequence), .integer(size), remote, base,
           Binding(row.pending), Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight,
           ancestors, row.isUndecided ? .integer(1) : .null, Binding(row.conflict),
           Binding(row.deletion?.modified), Binding(row.deletion?.revision), Binding(row.deletion?.created),
-          .integer(row.id))
+          Binding(row.received), Binding(row.baseReceived), .integer(row.id))
       }
     }
   }

@@ -157,7 +157,7 @@ package final class SyncTracker {
   /// The entry of a key that waits to be applied.
   package func waiting(_ key: SyncKey) throws -> SyncEnvelope? {
     guard let row = try row(key), row.conflict == nil else { return nil }
-    return try row.remote.map { try SyncEnvelope(parsing: $0) }
+    return try row.remote.map { try SyncEnvelope(parsing: $0).dated(row.received) }
   }
 
   /// Whether missing content was deleted, locally or remotely; false for content that was not received yet.
@@ -169,7 +169,7 @@ package final class SyncTracker {
 
   /// The last synced envelope of a key.
   package func base(_ key: SyncKey) throws -> SyncEnvelope? {
-    try row(key)?.base.map { try SyncEnvelope(parsing: $0) }
+    try row(key)?.baseEnvelope
   }
 
   /// The revision that local content had when it was deleted; 0 when unknown.
@@ -199,7 +199,7 @@ package final class SyncTracker {
     }
     var all = try row.allAncestors()
     all.add(remote)
-    row.setBase(remote.bytes)
+    row.setBase(remote.bytes, received: row.received)
     try row.setAncestors(all)
     row.pending = try sequence()
     row.isUndecided = false

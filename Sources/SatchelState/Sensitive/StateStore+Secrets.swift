@@ -72,7 +72,7 @@ extension StateStore {
           guard try StateTables.exist(transaction.connection) else { return }
           let tables = StateTables(connection: transaction.connection, keyring: database?.keyring)
           try Self.resealValues(with: key, keys, tables, transaction)
-          _ = try tables.applyWaiting()
+          _ = try tables.applyWaiting(at: transaction.now)
           try tables.reseal(with: key, keys)
         }))
     keyring.whenSet { [weak self] in
@@ -89,7 +89,7 @@ extension StateStore {
     try outbox.write(in: database) { transaction in
       let tables = StateTables(connection: transaction.connection, keyring: keyring)
       var tracking = StateTracking()
-      try tracking.note(tables.applyWaiting(), in: transaction, of: database)
+      try tracking.note(tables.applyWaiting(at: transaction.now), in: transaction, of: database)
     }
   }
 
@@ -153,7 +153,7 @@ extension StateStore {
       try outbox.write(in: database) { transaction in
         let tables = StateTables(connection: transaction.connection, keyring: keyring)
         var tracking = StateTracking()
-        var changed = try tables.applyWaiting()
+        var changed = try tables.applyWaiting(at: transaction.now)
         try tables.setSensitive(id, isSensitive)
         if try tables.hasRows(id) { changed.insert(id) }
         try tracking.note(changed, in: transaction, of: database)

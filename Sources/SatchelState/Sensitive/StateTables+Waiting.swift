@@ -38,8 +38,9 @@ extension StateTables {
 
   /// Applies waiting changes: those of each list, set or scores until the first whose key is not set.
   ///
+  /// - Parameter now: replaces times of a clock that was ahead
   /// - Returns: the changed lists, sets and scores
-  func applyWaiting() throws -> StateIDs {
+  func applyWaiting(at now: Int64) throws -> StateIDs {
     var changed = StateIDs()
     for id in try waitingIDs() {
       var waiting: [(row: Int64, operation: [UInt8])] = []
@@ -53,7 +54,7 @@ extension StateTables {
             JSONValue(parsing: bytes), writer: 0, keys: keyring?.keys ?? [:])
           if case .locked = operation.action { break }
           guard operation.target.id == id else { break }
-          try apply(operation)
+          try apply(operation.credible(at: now))
         } catch let error as SatchelError where error.isRejection {
           break
         } catch is JSONError {

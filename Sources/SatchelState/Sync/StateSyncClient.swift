@@ -99,7 +99,7 @@ package struct StateSyncClient: Sendable {
   private static func outgoing(
     _ document: [UInt8]?, _ time: Int64, isSensitive: Bool = false
   ) -> SyncOutgoing {
-    let time = min(max(time, 0), NonDecreasingClock.latest)
+    let time = min(max(time, 0), StoreClock.latest)
     return SyncOutgoing(
       content: SyncContent(document: document, modified: time), version: version,
       isSensitive: isSensitive)
@@ -113,7 +113,8 @@ package struct StateSyncClient: Sendable {
   /// - Throws: `SatchelError` `.busy` while the encryption key is being changed, `.full`, `.io` and others
   package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {
     try state.database.prepare(StateSchema.subject)
-    let waited = try StateTables(connection: transaction.connection, keyring: state.keyring).applyWaiting()
+    let waited = try StateTables(connection: transaction.connection, keyring: state.keyring)
+      .applyWaiting(at: transaction.now)
     var tracking = StateTracking()
     try tracking.note(waited, in: transaction, of: state.database)
     var (changed, failures) = ([String](), [SyncFailure]())

@@ -18,6 +18,9 @@ protocol StateSyncContent: Sendable {
   /// Reads a document; nil for an invalid one.
   init?(document: JSONValue)
 
+  /// Replaces times of a clock that was ahead by the time when the document was received or sent.
+  mutating func setReceived(_ received: Int64)
+
   /// Reads the rows of a store.
   ///
   /// - Throws: `.damaged` for rows with an invalid format
@@ -54,6 +57,9 @@ protocol StateSyncContent: Sendable {
 enum StateSyncNewer: Sendable { case local, remote, neither }
 
 extension StateSyncContent {
+  /// Sets and scores have no times.
+  mutating func setReceived(_ received: Int64) {}
+
   /// Whether both are sent as the same entry. A deletion has no bounds.
   func isSame(as other: Self) -> Bool {
     hasSameElements(as: other) && (isEmpty || bounds == other.bounds && isSensitive == other.isSensitive)

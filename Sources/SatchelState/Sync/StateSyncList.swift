@@ -23,7 +23,7 @@ struct StateSyncList: StateSyncContent {
     guard let elements = document["items"]?.arrayValue, let bounds = StateListBounds(document) else {
       return nil
     }
-    var latest = NonDecreasingClock.latest
+    var latest = StoreClock.latest
     for element in elements {
       guard let value = element["value"], let time = element["time"]?.intValue, (0...latest).contains(time),
         let bytes = try? value.serialized(), bytes.count <= StateStore.maximumBytes,
@@ -33,6 +33,15 @@ struct StateSyncList: StateSyncContent {
       latest = time
     }
     self.bounds = .list(bounds)
+  }
+
+  mutating func setReceived(_ received: Int64) {
+    // As stored times are stamped: they stay in order.
+    let time = max(received, items.first { !StoreClock.isAhead($0.time, of: received) }?.time ?? 0)
+    for index in items.indices {
+      guard StoreClock.isAhead(items[index].time, of: received) else { return }
+      items[index].time = time
+    }
   }
 
   init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws {

@@ -128,6 +128,7 @@ struct StateSyncMerge {
       throw Unreadable()
     }
     content.isSensitive = isSensitive
+    if let received = envelope.received { content.setReceived(received) }
     return content
   }
 

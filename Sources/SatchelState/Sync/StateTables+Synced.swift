@@ -87,7 +87,7 @@ extension StateTables {
   func setRemoval(of name: StateName, at time: Int64?) throws {
     try connection.run(
       "UPDATE state_synced SET removed_at = ? WHERE kind = 'value' AND name = ?",
-      time.map { .integer(min(max($0, 0), NonDecreasingClock.latest)) } ?? .null, .text(name.text))
+      time.map { .integer(min(max($0, 0), StoreClock.latest)) } ?? .null, .text(name.text))
   }
 
   /// Returns the ids of synchronized state, in order.

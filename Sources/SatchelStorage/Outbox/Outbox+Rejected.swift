@@ -78,7 +78,8 @@ package struct RejectedEntry: Equatable, Sendable {
 /// The tables of the outbox.
 package enum OutboxSchema {
   package static let subject = SubjectSchema(
-    name: "outbox", migrations: [Migration(version: 1, sql: version1)])
+    name: "outbox", migrations: [Migration(version: 1, sql: version1)],
+    rules: StoredRules(times: ["outbox_rejected.time": .stamp]))
 
   private static let version1 = """
     -- The number of the last entry of an outbox file that is in the store.

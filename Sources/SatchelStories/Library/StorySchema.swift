@@ -16,6 +16,10 @@ package enum StorySchema {
         "story_state.purchases": StoredRange.any, "story_progress.read_at": StoredRange.any,
         "story_visit.id": StoredRange.any,
         "story_visit.is_ending": StoredRange.flag,
+      ],
+      times: [
+        "story_file.modified": .kept, "story_file.changed": .kept, "story_purchase.marked_at": .stamp,
+        "story_progress.read_at": .stamp,
       ]))
 
   private static let version1 = """

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Dict, List, Optional, Union, overload
 
-from satchel.values import dataclass, moment, record_from, records_from
+from satchel.values import EPOCH, dataclass, moment, record_from, records_from
 
 __all__ = [
     "CatalogueStatus",
@@ -88,7 +88,7 @@ class Photo(Mapping[str, Any]):
 
         :raises OverflowError: for a year that ``datetime`` does not have
         """
-        return moment(self.photodate * 1000)
+        return EPOCH + timedelta(seconds=self.photodate)
 
     @property
     def modified_at(self) -> datetime:
@@ -96,7 +96,7 @@ class Photo(Mapping[str, Any]):
 
         :raises OverflowError: for a year that ``datetime`` does not have
         """
-        return moment(self.modified * 1000)
+        return EPOCH + timedelta(seconds=self.modified)
 
     @property
     def last_attempt_at(self) -> Optional[datetime]:
