@@ -85,6 +85,9 @@ struct RecordExchangeTests {
     ])
     #expect(report.written == 2 && report.rejected.compactMap(\.id) == ["d", "e"])
     #expect(report.rejected.allSatisfy { $0.message.contains("must be unique") })
+    // The first that is written gets the value: b, not c.
+    let third = try seats.putAllValid([("b", ["row": 2]), ("a", ["row": 1]), ("c", ["row": 2])])
+    #expect(third.written == 2 && third.rejected.compactMap(\.id) == ["c"])
     // x cannot move, so that y, which wants its place, cannot either.
     try seats.putAll([("x", ["row": 11]), ("y", ["row": 12]), ("z", ["row": 13])])
     let chain = try seats.putAllValid([("y", ["row": 11]), ("x", ["row": 13])])

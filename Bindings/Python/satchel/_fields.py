@@ -143,9 +143,12 @@ def with_article(name: str) -> str:
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
-def missing_field(kind: Any, path: List[str]) -> Optional[Tuple[int, Any, Optional[str]]]:
+def missing_field(
+    kind: Any, path: List[str], *, reaches_lists: bool
+) -> Optional[Tuple[int, Any, Optional[str]]]:
     """The first part of a path that is not a field of its dataclass.
 
+    :param reaches_lists: whether the path leads to the items of lists by their positions
     :returns: its position, the dataclass, and the field that was probably meant; the position and the type of
         a value without members, where the path leads on from it; None when there is none, and where the
         annotations do not determine it
@@ -158,7 +161,7 @@ def missing_field(kind: Any, path: List[str]) -> Optional[Tuple[int, Any, Option
             if leaf is not None:
                 return position, leaf, None
             is_list = _list_item(hint) is not None
-            if is_list and not _is_index(name):
+            if is_list and not (reaches_lists and _is_index(name)):
                 return position, list, None
             hint = item_hint(hint)
             if hint is None:

@@ -117,25 +117,26 @@ class Task:
 
 
 @pytest.mark.parametrize(
-    ("path", "says"),
+    ("wrong", "says"),
     [
-        ("course.semester", '"course" is a UUID, which has no "semester"'),
-        ("title.x", '"title" is a str, which has no "x"'),
-        ("due.year", '"due" is a datetime, which has no "year"'),
-        ("tags.x", '"tags" is a list, which has no "x"'),
-        ("/tags/0/x", '"0" is a str, which has no "x"'),
-        ("marks.maths.x", '"maths" is an int, which has no "x"'),
+        ("course.semester", '"course" is of type UUID, which has no "semester"'),
+        ("title.x", '"title" is of type str, which has no "x"'),
+        ("due.year", '"due" is of type datetime, which has no "year"'),
+        ("tags.x", '"tags" is of type list, which has no "x"'),
+        ("tags.0", '"tags" is of type list, which has no "0"'),
+        ("/tags/0/x", '"0" is of type str, which has no "x"'),
+        ("marks.maths.x", '"maths" is of type int, which has no "x"'),
     ],
 )
 def test_a_path_through_a_value_without_members_is_refused(
-    store: satchel.Store, path: str, says: str
+    store: satchel.Store, wrong: str, says: str
 ) -> None:
     tasks = store.records("tasks", of=Task)
     calls: List[Callable[[], Any]] = [
-        lambda: tasks.list({path: 1}),
-        lambda: tasks.ids(order_by=path),
-        lambda: tasks.count({"not": {path: {"gt": 1}}}),
-        lambda: store.records("tasks", of=Task, indexes=[path]),
+        lambda: tasks.list({wrong: 1}),
+        lambda: tasks.ids(order_by=wrong),
+        lambda: tasks.count({"not": {wrong: {"gt": 1}}}),
+        lambda: store.records("tasks", of=Task, indexes=[wrong]),
     ]
     for call in calls:
         with pytest.raises(satchel.InvalidArgument, match=says):

@@ -87,7 +87,7 @@ extension RecordCollection {
             tape, without: rejected, checksReferences: checksReferences,
             atOnce: rounds > Self.maxExchangeRounds)
         } catch let found as RejectedRecords {
-          // What is wrong is not among the records: the end of the transaction decides.
+          // The cause is not among the records: the end of the transaction decides.
           if found.rejected.count == rejected.count { (checksReferences, rounds) = (false, Int.max - 1) }
           rejected = found.rejected
         }

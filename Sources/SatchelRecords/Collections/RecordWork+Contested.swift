@@ -18,66 +18,88 @@ extension RecordWork {
   ///
   /// - Throws: `.constraint`; the message names both records
   func checkContested() throws {
-    for value in contested {
-      if let error = try violation(value) { throw error }
-    }
+    if let violation = try violations(of: contested[...]).first { throw violation.error }
     contested = []
   }
 
-  /// Returns the records that were written with a unique value that another record still has, with the errors.
+  /// Returns the records of a collection that were written with a unique value that another record still has, with the
+  /// errors.
   ///
   /// - Parameter start: the number of values that were contested before the records were written
   func uniqueViolations(from start: Int, in collection: WorkingCollection) throws -> [[UInt8]: SatchelError] {
-    var found: [[UInt8]: SatchelError] = [:]
-    for value in contested.dropFirst(start) where value.collection == collection.id && found[value.key] == nil
-    {
-      found[value.key] = try violation(value)
+    let violations = try violations(of: contested.dropFirst(start))
+    return Dictionary(
+      violations.filter { $0.value.collection == collection.id }.map { ($0.value.key, $0.error) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  private struct Place: Hashable {
+    var index: Int64
+    var value: [UInt8]
+  }
+
+  /// Values whose records have got others, were deleted, or were rolled back are none.
+  private func violations(
+    of contested: ArraySlice<ContestedValue>
+  ) throws -> [(value: ContestedValue, error: SatchelError)] {
+    guard !contested.isEmpty else { return [] }
+    var order: [Place] = []
+    var groups: [Place: [ContestedValue]] = [:]
+    for value in contested {
+      let place = Place(index: value.index.id, value: value.value)
+      if groups[place] == nil { order.append(place) }
+      groups[place, default: []].append(value)
+    }
+    return try order.flatMap { try violations(of: groups[$0] ?? []) }
+  }
+
+  /// - Parameter group: of one value of an index
+  private func violations(
+    of group: [ContestedValue]
+  ) throws -> [(value: ContestedValue, error: SatchelError)] {
+    guard let first = group.first else { return [] }
+    let rows = try first.value.withUnsafeBytes {
+      try ValueTable(connection: connection).rows(first.index.id, $0)
+    }
+    guard rows.count > 1 else { return [] }
+    let collection = try collection(first.collection)
+    guard collection.shape.indexes.contains(where: { $0.id == first.index.id && $0.isUnique }) else {
+      return []
+    }
+    let (known, isExact) = (Set(rows), first.isExact)
+    var written: [(value: ContestedValue, row: Int64)] = []
+    var seen: Set<Int64> = []
+    for value in group {
+      guard let row = try value.key.withUnsafeBytes({ try find($0, in: collection).row }),
+        known.contains(row),
+        seen.insert(row).inserted
+      else { continue }
+      written.append((value, row))
+    }
+    // A record that was not written keeps the value, otherwise the first that was.
+    var holders: [[UInt8]: Int64] = [:]
+    for row in rows where !seen.contains(row) {
+      holders[try isExact ? [] : text(row, first.index.path)] = row
+    }
+    var found: [(value: ContestedValue, error: SatchelError)] = []
+    for (value, row) in written {
+      let text = try isExact ? [] : text(row, first.index.path)
+      guard let holder = holders[text] else {
+        holders[text] = row
+        continue
+      }
+      let owner = try RecordTable(connection: connection).key(holder) ?? []
+      let error = value.key.withUnsafeBytes {
+        Self.uniqueViolation(value.index, by: String(decoding: owner, as: UTF8.self), $0, collection)
+      }
+      found.append((value, error))
     }
     return found
   }
 
-  /// Returns nil where one of the records has got another value, was deleted, or was rolled back.
-  private func violation(_ contested: ContestedValue) throws -> SatchelError? {
-    let index = contested.index
-    let rows = try contested.value.withUnsafeBytes {
-      try ValueTable(connection: connection).rows(index.id, $0, limit: contested.isExact ? 2 : -1)
-    }
-    guard rows.count > 1 else { return nil }
-    let collection = try collection(contested.collection)
-    guard collection.shape.indexes.contains(where: { $0.id == index.id && $0.isUnique }) else { return nil }
-    return try contested.key.withUnsafeBytes { key in
-      guard let row = try find(key, in: collection).row else { return nil }
-      let other: Int64?
-      if contested.isExact {
-        // Where this record is not among the first two, its value is theirs all the same, if it still has it.
-        other = try has(contested.value, row, index) ? rows.first { $0 != row } : nil
-      } else {
-        other =
-          try rows.contains(row) ? rows.first { try $0 != row && haveSameText($0, row, index.path) } : nil
-      }
-      guard let other else { return nil }
-      let owner = try RecordTable(connection: connection).key(other) ?? []
-      return Self.uniqueViolation(index, by: String(decoding: owner, as: UTF8.self), key, collection)
-    }
-  }
-
-  private func has(_ value: [UInt8], _ row: Int64, _ index: CollectionShape.Index) throws -> Bool {
-    try value.withUnsafeBytes {
-      try connection.number(
-        "SELECT EXISTS(SELECT 1 FROM record_value WHERE index_id = ? AND value = ? AND record = ?)",
-        .integer(index.id), .blob($0), .integer(row))
-    } == 1
-  }
-
-  private func haveSameText(_ one: Int64, _ other: Int64, _ path: DocumentPath) throws -> Bool {
-    let table = RecordTable(connection: connection)
-    let (one, other) = (try table.body(one) ?? [], try table.body(other) ?? [])
-    return one.withUnsafeBytes { one in
-      other.withUnsafeBytes { other in
-        DocumentReader(one).field(path).withText { one in
-          DocumentReader(other).field(path).withText { one.order(against: $0) == 0 } ?? false
-        } ?? false
-      }
-    }
+  /// Returns the whole string that a record has, where its key in an index is only the beginning.
+  private func text(_ row: Int64, _ path: DocumentPath) throws -> [UInt8] {
+    let body = try RecordTable(connection: connection).body(row) ?? []
+    return body.withUnsafeBytes { DocumentReader($0).field(path).withText { Array($0) } ?? [] }
   }
 }

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Tuple
 from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._documents import is_dataclass, lend_json
-from satchel._fields import is_dataclass_type, missing_field, value_kind, with_article
+from satchel._fields import is_dataclass_type, missing_field, value_kind
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
@@ -49,12 +49,13 @@ def check_path(path: Any, of: Any) -> None:
         return
     is_pointer = path.startswith("/")
     parts = _parts(path)
-    found = missing_field(of, parts)
+    found = missing_field(of, parts, reaches_lists=is_pointer)
     if found is None:
         return
     position, kind, likely = found
     if not is_dataclass_type(kind):
-        reason = f'"{parts[position - 1]}" is {with_article(kind.__name__)}, which has no "{parts[position]}"'
+        owner, member = parts[position - 1], parts[position]
+        reason = f'"{owner}" is of type {kind.__name__}, which has no "{member}"'
         raise InvalidArgument(f'"{path}": {reason}')
     text = ""
     if likely is not None:
