@@ -149,7 +149,7 @@ $(STAGED): $(SOURCES) | $(STATIC)
 
 # The longest first, because `make test` runs several side by side.
 TESTS := test-swift test-python test-crash test-c test-tool test-install test-examples test-journeys test-kill test-power \
-  test-docs test-model
+  test-docs test-model test-schedules
 JOBS ?= 2
 
 .PHONY: build-tests
@@ -209,6 +209,15 @@ test-install: $(call needs,setup-tests lib) ## Installing, pkg-config, CMake, an
 .PHONY: test-docs
 test-docs: $(call needs,setup-tests lib) ## The code blocks of README.md and Documentation/
 	@$(call log,$@,$(PYTHON) Tests/documentation/run.py)
+
+# Schedules of devices, by a seed: the commit's, so that each tries others and a failure can be repeated.
+SEED := $(shell printf '%d' 0x$$(git rev-parse --short=6 HEAD 2>/dev/null || echo 1))
+schedules = $(call log,$(1),SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+  $(PYTHON) Tests/schedules/run.py $(2) --seed $(SEED))
+
+.PHONY: test-schedules
+test-schedules: $(call needs,setup-tests lib) ## Devices that are killed, restored and cloned, buckets that lose things or have another owner
+	@$(call schedules,$@,100)
 
 # What each store can pass: not all of them decide races, and some ignore conditions, for which they must be refused.
 STORES := ministack seaweedfs ceph swift rclone
@@ -289,7 +298,7 @@ check-address: setup-tests setup-servers ## The Swift suites under the address s
 
 # The long searches, each a target of its own.
 SOAK_SYNC := $(addprefix soak-sync-,ministack $(RACING))
-SOAK := soak-power soak-model soak-simulations soak-mutations soak-api soak-damages $(SOAK_SYNC)
+SOAK := soak-power soak-model soak-schedules soak-simulations soak-mutations soak-api soak-damages $(SOAK_SYNC)
 
 .PHONY: soak
 soak: setup-tests ## The long searches: hours
@@ -304,6 +313,10 @@ soak-power: setup-tests lib ## 5,000 states of each workload that a loss of powe
 .PHONY: soak-model
 soak-model: setup ## 100,000 schedules of the sync log's model, or SATCHEL_SIMULATIONS=…
 	@$(call log,$@,python3 Tests/model/run.py $(or $(SATCHEL_SIMULATIONS),100000))
+
+.PHONY: soak-schedules
+soak-schedules: setup-tests lib ## 1,000 schedules of devices with a bucket, or SATCHEL_SCHEDULES=…
+	@$(call schedules,$@,$(or $(SATCHEL_SCHEDULES),1000))
 
 .PHONY: soak-simulations
 soak-simulations: setup ## 100,000 schedules of synchronizing photos, and of the log, or SATCHEL_SIMULATIONS=…

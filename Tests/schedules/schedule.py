@@ -271,7 +271,7 @@ class Schedule:
     def settle_one(self, device: Device) -> object:
         line = Line(self.bucket, self.dice.getrandbits(32))
         try:
-            report = device.sync(line, accept_loss=True)
+            report = device.sync(line, accept_loss=True, recreate=True)
         except TROUBLES as error:
             self.trace(device, "settle", type(error).__name__, error)
             return error
