@@ -29,10 +29,14 @@ package struct AtomicFile: ~Copyable {
   ///   - path: the file to replace, in a directory that exists
   ///   - mode: the permissions of the new file, before the process's umask; nil for those of the file that it
   ///     replaces
+  ///   - followsLinks: whether a symbolic link at `path` stays and the file that it names is replaced, in its own
+  ///     directory
   /// - Throws: `.busy` when another writer has the file and `contention` is `.fail`; `.io` and others
   package init(
-    replacing path: String, mode: mode_t? = nil, contention: Contention = .wait, calls: FileCalls = .system
+    replacing path: String, mode: mode_t? = nil, followsLinks: Bool = false, contention: Contention = .wait,
+    calls: FileCalls = .system
   ) throws {
+    let path = followsLinks ? try DiskFile.resolvingLinks(path) : path
     let file = try Self.locked(path + Self.partSuffix, mode ?? 0o644, contention, calls)
     try file.truncate(to: 0)
     self.path = path

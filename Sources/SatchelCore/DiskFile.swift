@@ -97,6 +97,22 @@ package struct DiskFile: ~Copyable {
     }
   }
 
+  /// Returns the path that symbolic links at `path` lead to, also when there is no file; `path` itself when it is no
+  /// link.
+  package static func resolvingLinks(_ path: String) throws -> String {
+    var resolved = path
+    // As many as Linux follows.
+    for _ in 0..<40 {
+      var buffer = [CChar](repeating: 0, count: 4096)
+      let count = readlink(resolved, &buffer, buffer.count)
+      guard count > 0 else { return resolved }
+      let target = String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      let isAbsolute = target.utf8.first == UInt8(ascii: "/")
+      resolved = isAbsolute ? target : directory(of: resolved) + "/" + target
+    }
+    throw SatchelError(errno: ELOOP, path)
+  }
+
   /// Returns the directory that holds the file at `path`.
   package static func directory(of path: String) -> String {
     path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/" : String(path[..<$0]) } ?? "."

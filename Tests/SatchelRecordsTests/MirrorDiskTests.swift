@@ -39,6 +39,31 @@ struct MirrorDiskTests {
     #expect(mode == 0o600)
   }
 
+  @Test("at a symbolic link replace the file that it names, in its directory, and keep the link")
+  func links() throws {
+    let folder = try TemporaryDirectory()
+    let (shared, link) = (folder.path + "/shared", folder.path + "/m.json")
+    try FileManager.default.createDirectory(atPath: shared, withIntermediateDirectories: false)
+    let second = folder.path + "/second.json"
+    try FileManager.default.createSymbolicLink(atPath: second, withDestinationPath: "shared/m.json")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: second)
+    // The first write creates the file, to which the links lead already.
+    for count in [1, 3] {
+      try mirror(count).write(to: link)
+      #expect(try MirrorFile.read(shared + "/m.json", collection: "c") == mirror(count))
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == second)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: shared) == ["m.json"])
+    }
+    // Links that lead to each other, and to a directory that does not exist.
+    try FileManager.default.removeItem(atPath: second)
+    try FileManager.default.createSymbolicLink(atPath: second, withDestinationPath: "m.json")
+    #expect(throws: SatchelError.self) { try mirror(1).write(to: link) }
+    try FileManager.default.removeItem(atPath: second)
+    try FileManager.default.createSymbolicLink(atPath: second, withDestinationPath: "nowhere/m.json")
+    #expect(throws: SatchelError.self) { try mirror(1).write(to: link) }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == second)
+  }
+
   @Test("reuse the part file of a killed writer, longer or shorter")
   func leftover() throws {
     let folder = try TemporaryDirectory()

@@ -37,14 +37,15 @@ extension MirrorFile {
 
   /// Replaces the mirror's file atomically: the content is written to a temporary file, synced and renamed,
   /// so that a reader sees either the old or the new file, also after a power cut. Writers of several
-  /// processes wait for each other.
+  /// processes wait for each other. Where `path` is a symbolic link, the file that it names is replaced, and the link
+  /// stays.
   ///
   /// - Parameter path: a file in an existing directory; the text is first written to `path` with ".part"
   /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is
   ///   unchanged then.
   package func write(to path: String) throws {
     let text = try serialized()
-    try Self.write(text, to: AtomicFile(replacing: path))
+    try Self.write(text, to: AtomicFile(replacing: path, followsLinks: true))
   }
 
   /// Writes a serialized mirror; see `write(to:)`.

@@ -24,7 +24,7 @@ extension RecordStore {
     }
     try mirror.rewriteLock.withLock {
       // Locked before the collection is read: otherwise another process could write an older one afterwards.
-      let file = try AtomicFile(replacing: mirror.path, calls: calls)
+      let file = try AtomicFile(replacing: mirror.path, followsLinks: true, calls: calls)
       var commit: Int64 = 0
       let rewrite = try database.read { connection -> MirrorRewrite? in
         commit = try ChangeLog.newest(connection)
@@ -67,7 +67,8 @@ extension RecordStore {
     else { return }
     try MirrorTable(connection: connection, collection: mirror.collection, name: mirror.name)
       .write(rewrite.history)
-    try rewrite.perform(mirror, AtomicFile(replacing: mirror.path, calls: calls), calls)
+    try rewrite.perform(
+      mirror, AtomicFile(replacing: mirror.path, followsLinks: true, calls: calls), calls)
   }
 
   /// A mirror would have sensitive fields in plain text.
@@ -180,10 +181,11 @@ struct MirrorRewrite {
 }
 
 extension MirrorFile {
-  /// Renames the file of a mirror, in the same directory.
+  /// Renames the file of a mirror, in the same directory. A symbolic link to it stays.
   ///
   /// - Returns: its new path
   static func quarantine(_ path: String, time: Int64) throws -> String {
+    let path = try DiskFile.resolvingLinks(path)
     guard var attempt = try contents(of: path).map({ _ in 1 }) else {
       throw SatchelError(.notFound, "\(path): the file was removed meanwhile")
     }
@@ -210,6 +212,7 @@ extension MirrorFile {
 
   /// Reverts `quarantine`, unless another file was created meanwhile.
   static func moveBack(_ target: String, to path: String) {
-    if access(path, F_OK) != 0 { _ = rename(target, path) }
+    guard access(path, F_OK) != 0, let resolved = try? DiskFile.resolvingLinks(path) else { return }
+    _ = rename(target, resolved)
   }
 }

@@ -20,7 +20,8 @@ struct StoreCopy {
   func make(from source: Connection, mode: mode_t, beforeRename: () throws -> Void) throws -> (
     pages: Int, bytes: Int64
   ) {
-    let file = try AtomicFile(replacing: target, mode: mode, contention: .fail, calls: calls)
+    let file = try AtomicFile(
+      replacing: target, mode: mode, followsLinks: true, contention: .fail, calls: calls)
     let part = DatabaseFileNames(file.partPath)
     do {
       let pages = try copy(source, into: part.database)
