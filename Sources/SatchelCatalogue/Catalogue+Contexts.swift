@@ -86,8 +86,8 @@ public struct StoredEntity: Sendable, Equatable, JSONConvertible {
   /// The text of the key of its place; nil for `global`.
   public var place: String?
   public var displayName: String
-  /// The size of its content in bytes; nil when it was pruned while a section still references it.
-  public var bytes: Int64?
+  /// The size of its content in bytes.
+  public var bytes: Int64
   /// The number of sections that reference it.
   public var referenceCount: Int
   /// In Unix milliseconds, as the next two.
@@ -99,7 +99,7 @@ public struct StoredEntity: Sendable, Equatable, JSONConvertible {
   public var json: JSONValue {
     [
       "entity_id": .string(entityID), "scope": scope.json, "place": place.map { .string($0) } ?? .null,
-      "display_name": .string(displayName), "bytes": bytes.map { .int($0) } ?? .null,
+      "display_name": .string(displayName), "bytes": .int(bytes),
       "references": .int(Int64(referenceCount)), "created_at": .int(createdAt),
       "updated_at": .int(updatedAt), "expires_at": .int(expiresAt),
     ]
@@ -108,7 +108,8 @@ public struct StoredEntity: Sendable, Equatable, JSONConvertible {
 
 extension Catalogue {
   /// Returns the stored entities of a section: those that sections of that name reference in any context, and
-  /// those without references whose id names it; in the order of id, scope and place.
+  /// those without references whose id names it; in the order of id, scope and place. An entity whose content was
+  /// deleted or pruned is not listed, also where a section still references it.
   ///
   /// Time grows with the references of all sections of that name, and with the unreferenced entities.
   public func entities(of section: String) throws -> [StoredEntity] {
@@ -125,14 +126,15 @@ extension Catalogue {
       }
       let table = EntityTable(connection: connection)
       let entities = try rows.sorted().compactMap { row -> StoredEntity? in
-        guard let record = try table.record(row) else { return nil }
+        // One whose content was deleted is missing, until it is delivered again.
+        guard let record = try table.record(row), let size = record.size else { return nil }
         let count = try connection.first("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) {
           Int(try $0.integer(0, in: StoredRange.count))
         }
         return StoredEntity(
           entityID: record.entityID, scope: record.scope, place: try table.placeText(of: record),
           displayName: record.displayName,
-          bytes: record.size, referenceCount: count ?? 0, createdAt: record.createdAt,
+          bytes: size, referenceCount: count ?? 0, createdAt: record.createdAt,
           updatedAt: record.updatedAt, expiresAt: record.expiresAt)
       }
       return entities.sorted { one, other in

@@ -105,8 +105,21 @@ final class SectionPersister {
     }
     return try edited.serialized().withUnsafeBytes { bytes in
       let tape = try JSONTape(bytes)
-      return try replace(
+      var receipt = try replace(
         payload, tape, tape.root, pointer: pointer + "/content", untouched: Untouched(edited: editedTargets))
+      receipt.problems += Self.unknownMembers(of: config, pointer: pointer + "/config")
+      return receipt
+    }
+  }
+
+  /// Returns the members of an edit's config that are not options of an edit, such as a misspelt one.
+  private static func unknownMembers(of config: JSONValue, pointer: String) -> [Receipt.Problem] {
+    (config.objectValue?.keys.filter { !JSONEdit.options.contains($0) } ?? []).map {
+      Receipt.Problem(
+        pointer: "\(pointer)/\(JSONPointer.escaped($0))",
+        reason:
+          "not an option of an edit (\(JSONEdit.options.joined(separator: ", "))); kept in the section's config"
+      )
     }
   }
 
@@ -114,7 +127,7 @@ final class SectionPersister {
   /// not edit options.
   private static func config(_ before: JSONValue, editedBy config: JSONValue) throws -> String? {
     var rest = config.objectValue ?? JSONObject()
-    for key in ["operation", "target_path", "match"] { rest.removeValue(forKey: key) }
+    for key in JSONEdit.options { rest.removeValue(forKey: key) }
     let kept = rest.isEmpty ? before : try before.merging(.object(rest))
     return kept.isNull ? nil : String(decoding: try kept.serialized(), as: UTF8.self)
   }

@@ -14,6 +14,9 @@ public struct JSONEdit: Sendable {
     case patch
   }
 
+  /// The members of a config that are options of an edit.
+  public static let options = ["operation", "target_path", "match"]
+
   /// The operation.
   public let operation: Operation
   /// The path of the value to edit; the empty path is the whole value.

@@ -177,6 +177,17 @@ struct EditTests {
     try fixture.expectSound()
   }
 
+  @Test("a member of an edit's config that is no option is a problem in the receipt, and kept in the config")
+  func unknownMembers() throws {
+    let (fixture, here) = try fixture()
+    let receipt = try fixture.edit(
+      "s", #"{"operation":"merge","targetPath":"x","a/b":1}"#, #"{"v":3}"#, at: here)
+    #expect(receipt.problems.map(\.pointer) == ["/config/targetPath", "/config/a~1b"])
+    #expect(receipt.problems.allSatisfy { $0.reason.contains("operation, target_path, match") })
+    #expect(try fixture.catalogue.load("s", at: here)?.content["v"] == 3)
+    #expect(try fixture.catalogue.sections(at: here).first?.config["targetPath"] == "x")
+  }
+
   @Test("the title and the config stay unless the edit has new ones")
   func config() throws {
     let (fixture, here) = try fixture()

@@ -13,14 +13,11 @@ struct PruneSpaceTests {
     return receipt
   }
 
-  @Test("a byte budget removes expired content, then the least recently used, the active location last")
+  @Test("a byte budget removes expired content, then the least recently used; the active location stays")
   func budget() throws {
     let fixture = try CatalogueFixture(onDisk: true)
     let body = String(repeating: "x", count: 60_000)
     let places = try (0..<8).map { try place("fr", "area \($0)") }
-    _ = try prune(fixture) { $0.expired = true }
-    // A budget counts the whole file, including empty tables and the sections' overhead.
-    let empty = fixture.fileSize
     for (position, location) in places.enumerated() {
       fixture.clock.advance(hour)
       let life = position == 7 ? "1" : "1000"
@@ -36,29 +33,57 @@ struct PruneSpaceTests {
     }
     let first = try prune(fixture) {
       $0.expired = false
-      $0.maxBytes = empty + 480_000
+      $0.maxBytes = 480_000
     }
     #expect(first.entities == 1 && first.contexts == 0)
+    #expect(first.overBudget == 0 && (420_000...421_000).contains(first.liveBytes ?? 0))
     #expect(try left() == [0, 1, 2, 3, 4, 5, 6])
     let second = try prune(fixture) {
       $0.expired = false
-      $0.maxBytes = empty + 300_000
+      $0.maxBytes = 300_000
     }
     #expect(second.bytes == second.entities * (60_000 + 8))
-    #expect(fixture.fileSize <= empty + 300_000)
-    #expect(try [[0, 1, 6], [0, 1, 5, 6], [0, 1, 4, 5, 6]].contains(left()))
+    #expect(try left() == [0, 1, 5, 6])
     let third = try prune(fixture) {
       $0.expired = false
-      $0.maxBytes = empty + 120_000
+      $0.maxBytes = 120_000
     }
-    #expect(third.contexts > 0 && fixture.fileSize <= empty + 120_000)
+    #expect(third.contexts > 0 && third.overBudget == 0)
     #expect(try left() == [0])
-    #expect(
-      try prune(fixture) {
-        $0.expired = false
-        $0.maxBytes = 0
-      }.contexts == 1)
+    fixture.clock.advance(2000 * hour)
+    let last = try prune(fixture) {
+      $0.expired = false
+      $0.maxBytes = 1000
+    }
+    #expect(last.contexts == 0 && last.entities == 0)
+    #expect(last.overBudget == (last.liveBytes ?? 0) - 1000 && last.overBudget > 59_000)
+    #expect(try fixture.catalogue.load("s", at: places[0], allowExpired: true)?.content["x"] != nil)
+    try fixture.catalogue.setActiveLocation(nil)
+    let all = try prune(fixture) {
+      $0.expired = false
+      $0.maxBytes = 0
+    }
+    #expect(all.contexts == 1 && all.liveBytes == 0 && all.overBudget == 0)
     #expect(try left() == [])
+    #expect(try prune(fixture) { _ in }.liveBytes == nil)
+  }
+
+  @Test("what the other options select does not restrict a byte budget, and other subjects do not count")
+  func restrictions() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    let here = try place("fr", "area")
+    try fixture.persist(
+      "s", #"{"x":{"v":"\#(String(repeating: "x", count: 9_000))",\#(tag("s:1", "adminarea"))}}"#, at: here)
+    let records = try fixture.store.records("docs")
+    _ = try records.put("a", [UInt8](#"{"t":"\#(String(repeating: "y", count: 100_000))"}"#.utf8))
+    let kept = try prune(fixture) { $0.maxBytes = 20_000 }
+    #expect(kept.contexts == 0 && (9_000...9_500).contains(kept.liveBytes ?? 0))
+    let gone = try prune(fixture) {
+      $0.scope = .country
+      $0.section = "other"
+      $0.maxBytes = 5_000
+    }
+    #expect(gone.entities == 1 && gone.overBudget == 0)
   }
 
   @Test("the file on disk shrinks by the bytes in the receipt")

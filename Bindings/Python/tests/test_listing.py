@@ -81,6 +81,7 @@ def test_deleting_an_entity_deletes_all_its_variants(catalogue: satchel.Catalogu
     loaded = catalogue.load(LYON, "food")
     assert loaded is not None
     assert (loaded.content, loaded.missing) == ({"A": {"v": 1}}, ["food:b"])
+    assert "food:b" not in [each.entity_id for each in catalogue.entities("food")]
     assert catalogue.delete_entity("food:b").entities == 0
     assert catalogue.delete_entity("food:none").entities == 0
     fill(catalogue, clock)

@@ -118,7 +118,7 @@ def test_places_that_nobody_used_go_with_what_only_they_refer_to(
     assert catalogue.entity("x:all", SINGAPORE) is not None
 
 
-def test_a_byte_budget_takes_the_least_recently_used_and_the_active_location_last(
+def test_a_byte_budget_takes_the_least_recently_used_and_keeps_the_active_location(
     catalogue: satchel.Catalogue, clock: Clock
 ) -> None:
     locations = [{"locality": f"Town {number}", "country_code": "XX"} for number in range(10)]
@@ -137,7 +137,15 @@ def test_a_byte_budget_takes_the_least_recently_used_and_the_active_location_las
     assert kept[1]
     assert kept == [True, True, *sorted(kept[2:])]
     # Whole places of 200,000 bytes each, and no more of them than the budget asked for.
-    assert 3 <= kept.count(True) <= 6
+    assert kept.count(True) == 5
+    assert receipt.over_budget == 0
+    assert receipt.live_bytes is not None
+    assert 1_000_000 < receipt.live_bytes <= 1_200_000
+    receipt = catalogue.prune(expired=False, max_bytes=150_000)
+    assert [catalogue.has_cached(location) == "exact" for location in locations] == [True] + [False] * 9
+    assert receipt.live_bytes == 150_000 + receipt.over_budget
+    assert receipt.over_budget > 50_000
+    assert catalogue.prune().live_bytes is None
 
 
 def test_the_file_really_shrinks(store: satchel.Store, path: Path, clock: Clock) -> None:

@@ -75,5 +75,8 @@ struct CataloguePruneCommand: ParsableCommand {
     let places = Terminal.count(receipt.contexts, "place")
     print("Deleted \(entities) and \(places): \(receipt.bytes) bytes of content.")
     print("The file shrank by \(receipt.fileBytes) bytes.")
+    if receipt.overBudget > 0 {
+      print("The active location shows \(receipt.overBudget) bytes more than the budget; they stay.")
+    }
   }
 }
