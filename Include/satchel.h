@@ -634,7 +634,8 @@ SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
  * | `path`                 | string         | the path of the file                   |
  * | `read_only`            | boolean        | whether it was opened read-only        |
  * | `schema_version`       | integer        | the version of its schema              |
- * | `file_bytes`           | integer        | the size of the file on disk           |
+ * | `file_bytes`           | integer        | the size on disk, including the WAL    |
+ * | `wal_bytes`            | integer        | the size of the WAL                    |
  * | `sqlite_version`       | string         | the version of SQLite in use           |
  * | `sqlite_wal_reset_bug` | boolean        | whether that version has the bug below |
  * | `quarantined`          | string or null | the new path of a quarantined file     |
@@ -664,6 +665,7 @@ SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buff
  * | ---------------- | ---------------- | ------------------------------------------------- |
  * | `path`           | string           | the path that it was opened with                  |
  * | `file_bytes`     | integer          | the size on disk, including the WAL               |
+ * | `wal_bytes`      | integer          | the size of the WAL                               |
  * | `pages`          | integer          | the number of pages                               |
  * | `page_size`      | integer          | the size of a page                                |
  * | `free_pages`     | integer          | the unused pages, which are reused                |
@@ -886,6 +888,33 @@ SATCHEL_API satchel_status satchel_store_backup(
  */
 SATCHEL_API satchel_status satchel_store_backup_rotate(
     satchel_store *store, const char *directory, int32_t keep, satchel_buffer *out);
+
+/**
+ * Returns the unused pages of a store's file to the file system.
+ *
+ * Deleting leaves unused pages in the file, which SQLite uses again. Works in steps of 1 MB, each in a transaction of its own, while others read and
+ * write. What was released stays so after a call that was cancelled or failed; the next
+ * one continues. Where another connection still reads, the file on disk becomes smaller
+ * with a later checkpoint. The progress is {"pages_done", "pages_total"} (integers).
+ *
+ * | field        | type    | meaning                                                   |
+ * | ------------ | ------- | --------------------------------------------------------- |
+ * | `bytes`      | integer | the bytes by which the file became smaller                |
+ * | `file_bytes` | integer | its size now                                              |
+ * | `free_pages` | integer | the unused pages that are left, since others wrote        |
+ *
+ * @param store     an open store
+ * @param progress  may be NULL
+ * @param context   passed to `progress`
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID inside a batch; SATCHEL_EREADONLY;
+ * SATCHEL_EBUSY while another process writes; SATCHEL_ECANCELLED, SATCHEL_EFULL or
+ * SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_store_compact(
+    satchel_store *store, satchel_progress_callback progress, void *context,
+    satchel_buffer *out);
 
 /**
  * Replaces the store at a path by a copy of a backup.
@@ -2164,7 +2193,9 @@ typedef struct satchel_search_options {
  * All words must occur, each at the beginning of a word of the display name or of a string
  * in the content; case and diacritics are ignored. Texts of scripts that are written
  * without spaces, such as Chinese, Japanese and Thai, are found anywhere in a run of
- * characters. The index is made by the first search, and brought up to date by each one.
+ * characters. The index is made by the first search, and brought up to date by each one; an
+ * index of another version of FTS5 is made again. A read-only store whose index is not up
+ * to date is searched with one in memory, of at most 256 MiB.
  * The best result is first; results with the same score are in the order of section and
  * entity id:
  *
@@ -2188,7 +2219,7 @@ typedef struct satchel_search_options {
  *
  * **Returns** SATCHEL_OK; SATCHEL_EINVALID for more than 64 words, a run of more than 64
  * characters, a negative limit or distance, and a location that yields no key;
- * SATCHEL_EREADONLY when the store is read-only and its index is not up to date.
+ * SATCHEL_EFULL when a read-only store needs a larger index in memory.
  */
 SATCHEL_API satchel_status satchel_catalogue_search(
     satchel_store *store, satchel_bytes text, satchel_bytes location,
@@ -2245,7 +2276,8 @@ SATCHEL_API satchel_status satchel_catalogue_contexts(
 
 /**
  * Returns the stored entities of a section, without their content: those that sections of
- * that name refer to in any context, and those without references whose id names it.
+ * that name refer to in any context, and those without references whose id names it. One
+ * whose content was deleted or pruned is not listed.
  *
  * | field          | type            | meaning                                            |
  * | -------------- | --------------- | -------------------------------------------------- |
@@ -2253,7 +2285,7 @@ SATCHEL_API satchel_status satchel_catalogue_contexts(
  * | `scope`        | string          | the scope                                          |
  * | `place`        | string or null  | the key of its place; null for global              |
  * | `display_name` | string          | the name to display                                |
- * | `bytes`        | integer or null | the bytes of its content; null when it is missing  |
+ * | `bytes`        | integer         | the bytes of its content                           |
  * | `references`   | integer         | the sections that refer to it                      |
  * | `created_at`   | integer         | Unix milliseconds                                  |
  * | `updated_at`   | integer         | Unix milliseconds                                  |
@@ -2301,8 +2333,8 @@ SATCHEL_API satchel_status satchel_catalogue_delete_context(
 /**
  * Stores the location of the person, the active location.
  *
- * It is kept across restarts. A byte budget removes the content of the active location
- * last.
+ * It is kept across restarts. A byte budget does not remove what the active location
+ * shows.
  *
  * @param store     an open store
  * @param location  a @ref json_location "location"; empty removes the active location
@@ -2350,9 +2382,11 @@ typedef struct satchel_prune_options {
      *  entities that only they refer to; a negative time removes no contexts. The context
      *  of the active location remains. */
     int64_t contexts_unused_for_ms;
-    /** Then removes, while the whole store holds more bytes than this: expired content,
-     *  unreferenced entities, and whole contexts, the least recently used first; negative
-     *  for no budget. The search index is removed before them. */
+    /** Then removes, while the catalogue's entities and templates have more bytes than
+     *  this: expired content, unreferenced entities, and whole contexts, the least
+     *  recently used first; negative for no budget. What other subjects have does not
+     *  count. The search index is removed before them and does not count. What the active
+     *  location shows stays. */
     int64_t max_bytes;
 } satchel_prune_options;
 
@@ -2367,12 +2401,14 @@ typedef struct satchel_prune_options {
  * An entity that a section still refers to is then reported as missing, until it is
  * delivered again. The result is
  *
- * | field        | type    | meaning                                |
- * | ------------ | ------- | -------------------------------------- |
- * | `entities`   | integer | the entities whose content was removed |
- * | `contexts`   | integer | the contexts that were removed         |
- * | `bytes`      | integer | the bytes of content that were removed |
- * | `file_bytes` | integer | the bytes by which the file shrank     |
+ * | field         | type            | meaning                                            |
+ * | ------------- | --------------- | -------------------------------------------------- |
+ * | `entities`    | integer         | the entities whose content was removed             |
+ * | `contexts`    | integer         | the contexts that were removed                     |
+ * | `bytes`       | integer         | the bytes of content that were removed             |
+ * | `file_bytes`  | integer         | the bytes by which the file shrank                 |
+ * | `live_bytes`  | integer or null | with a budget: the bytes of entities and templates |
+ * | `over_budget` | integer         | the bytes above the budget; 0 when it was met      |
  *
  * @param store     an open store
  * @param options   may be NULL

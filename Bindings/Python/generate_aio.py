@@ -62,7 +62,7 @@ READS = {
 WORK = {
     "PhotoCatalogue": "scan sync verify import_directory export_directory",
     "PhotoBackup": "run restore refresh",
-    "Store": "sync rekey detach sign_out delete_account backup backup_rotate",
+    "Store": "sync rekey detach sign_out delete_account backup backup_rotate compact",
 }
 #: Methods that the bases define.
 BY_HAND = {"close", "closed", "read_only", "batch", "timeout"}

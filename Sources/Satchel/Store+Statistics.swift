@@ -13,7 +13,7 @@ extension Store {
     var statistics = try database.read { connection in
       try StatisticsReader(connection: connection, subjects: known).read(path: path)
     }
-    statistics.fileBytes = database.fileBytes
+    (statistics.fileBytes, statistics.walBytes) = (database.fileBytes, database.walBytes)
     guard !database.isMemory else { return statistics }
     do {
       guard let content = try OutboxFile(store: path).read() else { return statistics }
@@ -61,7 +61,7 @@ private struct StatisticsReader {
         name: $0, bytes: used.map { [name = $0] in $0[name] ?? 0 }, counts: counts[$0] ?? [])
     }
     return StoreStatistics(
-      path: path, fileBytes: 0, pages: Int(pages), freePages: Int(free), pageSize: size,
+      path: path, fileBytes: 0, walBytes: 0, pages: Int(pages), freePages: Int(free), pageSize: size,
       subjects: subjects.sorted { ($1.bytes ?? 0, $0.name) < ($0.bytes ?? 0, $1.name) },
       collections: try collections(), spooled: 0, outboxDamages: [], rejected: try rejected())
   }

@@ -111,7 +111,7 @@ public final class Store: Sendable {
       if !findings.isEmpty { return findings }
       // Checked before the subjects, whose queries rely on valid values.
       findings = try database.checkValues(Self.rules, Self.subjects)
-      return try findings + database.checkClock() + checkSubjects()
+      return try findings + database.checkClock() + checkSubjects() + database.checkWAL()
     } catch let error as SatchelError where error.code == .damaged {
       // SQLite's integrity check itself failed.
       return [StoreFinding(code: "damaged", message: error.message)]
@@ -167,11 +167,23 @@ public final class Store: Sendable {
     try StoryLibrary(database: database, directory: directory)
   }
 
+  /// Returns the unused pages of the file to the file system, in steps, while other threads and processes read and
+  /// write. Deleting leaves such pages in the file; without this call it keeps its size.
+  ///
+  /// - Parameter progress: called with the numbers of released and of all unused pages, on the calling thread; returns
+  ///   false to cancel
+  /// - Throws: `SatchelError` `.cancelled`, after which the next call continues; `.invalid` inside a transaction,
+  ///   `.readOnly`, `.busy`, `.full`, `.io`, `.closed`
+  @discardableResult
+  public func compact(progress: BackupProgress = { _, _ in true }) throws -> CompactReport {
+    try database.compact(progress: progress)
+  }
+
   /// Returns properties of the store.
   public func info() throws -> StoreInfo {
     StoreInfo(
       path: path, isReadOnly: isReadOnly, schemaVersion: try database.schemaVersion,
-      fileBytes: database.fileBytes, sqliteVersion: "\(SQLiteVersion.current)",
+      fileBytes: database.fileBytes, walBytes: database.walBytes, sqliteVersion: "\(SQLiteVersion.current)",
       hasWALResetBug: SQLiteVersion.current.hasWALResetBug, quarantined: quarantinePath,
       clockCorrection: try database.clockCorrection)
   }

@@ -32,6 +32,8 @@ public struct StoreStatistics: Equatable, Sendable {
   public var path: String
   /// The size on disk, including the WAL.
   public var fileBytes: Int64
+  /// The size of the WAL.
+  public var walBytes: Int64
   public var pages: Int
   /// The number of unused pages, which SQLite reuses.
   public var freePages: Int
@@ -52,7 +54,8 @@ extension StoreStatistics: JSONConvertible {
   /// The JSON that `satchel store stats --json` prints.
   public var json: JSONValue {
     [
-      "path": .string(path), "file_bytes": .int(fileBytes), "pages": .int(Int64(pages)),
+      "path": .string(path), "file_bytes": .int(fileBytes), "wal_bytes": .int(walBytes),
+      "pages": .int(Int64(pages)),
       "page_size": .int(pageSize), "free_pages": .int(Int64(freePages)),
       "subjects": .array(subjects.map(\.json)), "collections": .array(collections.map(\.json)),
       "spooled": .int(Int64(spooled)), "outbox_damages": .array(outboxDamages.map { .string($0) }),

@@ -30,6 +30,21 @@ public func satchel_store_backup_rotate(
   }
 }
 
+@_cdecl("satchel_store_compact") @implementation
+public func satchel_store_compact(
+  _ store: OpaquePointer!, _ progress: satchel_progress_callback!, _ context: UnsafeMutableRawPointer!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let host = HostProgress(progress, context)
+    let report = try Handles.stores.borrow(store).compact { done, total in
+      host.report(["pages_done": .int(Int64(done)), "pages_total": .int(Int64(total))])
+    }
+    if let out { try give(report.json, to: out) }
+  }
+}
+
 @_cdecl("satchel_store_restore") @implementation
 public func satchel_store_restore(
   _ backup: UnsafePointer<CChar>!, _ path: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<satchel_buffer>!

@@ -28,7 +28,7 @@ extension Catalogue {
           .integer(counts[4]), .integer(counts[5]), .integer(section))
       }
       try relist(in: transaction)
-      try SearchIndex.clear(connection)
+      try SearchIndex.remove(connection)
       try PositionIndex(connection: connection).clear()
       try PositionIndex.mergeIfNeeded(database, in: transaction)
       try connection.run("DELETE FROM expiry_block")

@@ -11,6 +11,8 @@ public final class Catalogue: Sendable {
   package let database: Database
   let index = VariantIndex()
   let usage = ContextUsage()
+  /// For a store that is opened read-only.
+  let temporarySearchIndex = Locked<TemporarySearchIndex?>(nil)
 
   package init(database: Database) {
     self.database = database

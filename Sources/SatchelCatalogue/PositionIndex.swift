@@ -54,9 +54,9 @@ package struct PositionIndex {
       guard distance <= metres else { return }
       found.append(Entry(context: try row.integer(0), location: location, distance: distance))
     }
-    let through = try indexedThrough()
-    if through > 0 {
-      for box in GreatCircle.boxes(around: latitude, longitude, within: metres) {
+    var through = try indexedThrough()
+    do {
+      for box in through > 0 ? GreatCircle.boxes(around: latitude, longitude, within: metres) : [] {
         try connection.each(
           """
           SELECT c.id, c.location FROM context_position p JOIN context c ON c.id = p.id
@@ -64,6 +64,9 @@ package struct PositionIndex {
           """, .real(box.north), .real(box.south), .real(box.east), .real(box.west), .integer(through),
           visit: add)
       }
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      // Damaged: all contexts are scanned, until the next merge makes the R*Tree again.
+      (found, through) = ([], 0)
     }
     try connection.each(
       "SELECT id, location FROM context WHERE id > ? AND coordinate <> 0", .integer(through), visit: add)
@@ -111,6 +114,16 @@ package struct PositionIndex {
       """)
     guard pending > maxPending else { return }
     try database.prepare(subject)
+    do {
+      try merge(connection)
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      // All of it is derived from the contexts.
+      try PositionIndex(connection: connection).clear()
+      try merge(connection)
+    }
+  }
+
+  private static func merge(_ connection: Connection) throws {
     let through = try connection.number(Self.through)
     var added: [(row: Int64, latitude: Double, longitude: Double)] = []
     var last = through
@@ -134,12 +147,19 @@ package struct PositionIndex {
   /// Removes a context. Where SQLite has no R*Trees its entry stays, and refers to no context.
   func remove(_ context: Int64) throws {
     guard try indexedThrough() >= context else { return }
-    try connection.run("DELETE FROM context_position WHERE id = ?", .integer(context))
+    do {
+      try connection.run("DELETE FROM context_position WHERE id = ?", .integer(context))
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      // The next merge makes the R*Tree again; until then, an entry without a context is not found.
+    }
   }
 
   /// Removes all entries, so that the next merge adds all contexts.
   func clear() throws {
-    if try indexedThrough() > 0 { try connection.run("DELETE FROM context_position") }
+    if try indexedThrough() > 0 {
+      try connection.remakeVirtualTable(
+        "context_position", ownTables: Connection.rTreeTables, sql: Self.schema)
+    }
     try connection.run("DELETE FROM setting WHERE key = 'located_through'")
   }
 

@@ -7,8 +7,8 @@ extension Connection {
   /// - Parameter isDefensive: whether SQL can neither write shadow tables nor switch the journal off; false
   ///   only for a file that the library has just created
   func defend(_ isDefensive: Bool) throws {
+    try setDefensive(isDefensive)
     for (option, value) in [
-      (SQLITE_DBCONFIG_DEFENSIVE, isDefensive ? 1 : 0),
       // Views, triggers and generated columns cannot call functions with side effects, nor use virtual
       // tables.
       (SQLITE_DBCONFIG_TRUSTED_SCHEMA, isDefensive ? 0 : 1),
@@ -20,6 +20,12 @@ extension Connection {
     for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
     // Reports a cell with a wrong size before it overwrites its neighbours.
     try execute("PRAGMA cell_size_check = ON")
+  }
+
+  /// Sets whether SQL can neither write the schema and shadow tables nor switch the journal off.
+  func setDefensive(_ isDefensive: Bool) throws {
+    let code = satchel_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, isDefensive ? 1 : 0)
+    if code != SQLITE_OK { throw error(code, "configuring the connection") }
   }
 
   /// Limits of several times what the library needs; SQLite's defaults are larger.

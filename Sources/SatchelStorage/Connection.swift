@@ -8,7 +8,7 @@ package final class Connection: @unchecked Sendable {
   /// By the address of their constant SQL; an Int64, because other tables that an app's start needs have such keys: the
   /// runtime looks up once for each type that it is Hashable.
   private var statements: [Int64: Statement] = [:]
-  let path: String
+  package let path: String
   /// Identifies the current read transaction among those of all connections; 0 outside a transaction that
   /// several reads may share. Data read in it stays valid while the number is the same.
   package internal(set) var snapshot: UInt64 = 0
@@ -189,39 +189,5 @@ extension Connection {
     try run("BEGIN")
     defer { try? run("COMMIT") }
     return try body()
-  }
-}
-
-extension Connection {
-  /// Whether the path no longer names the open file. Costs one system call.
-  var hasMoved: Bool {
-    var answer: Int32 = 0
-    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
-    return code == SQLITE_OK && answer != 0
-  }
-
-  /// Keeps the WAL file when this connection closes.
-  func keepWAL() {
-    var keeps: Int32 = 1
-    sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
-  }
-
-  /// Whether the WAL is no longer at its path.
-  var hasLostWAL: Bool {
-    guard isWAL, let name = sqlite3_db_filename(handle, "main"), let wal = sqlite3_filename_wal(name)
-    else {
-      return false
-    }
-    return access(wal, F_OK) != 0 && errno == ENOENT
-  }
-
-  /// Throws when the store's file was removed, renamed or replaced while it was open: SQLite would continue
-  /// to write to a file without a name. Runs after each commit, and costs two system calls: a commit that
-  /// `write` acknowledges was in the file at the store's path at that time.
-  func verifyFileAtPath() throws {
-    guard let lost = hasMoved ? "its file" : hasLostWAL ? "its WAL" : nil else { return }
-    throw SatchelError(
-      .io,
-      "\(path): \(lost) was removed or replaced while the store was open: close the store and open it again")
   }
 }

@@ -105,6 +105,9 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
+  /// The connection that `adopt` added.
+  var adoptedConnection: Connection? { condition.withLock { adopted } }
+
   /// Runs `body` while no transaction is kept, so that a checkpoint can reset the WAL.
   func withoutKeptTransactions<Result>(_ body: () throws -> Result) rethrows -> Result {
     condition.withLock {

@@ -32,25 +32,20 @@ extension Database {
     }
   }
 
-  /// Returns the number of bytes in use: pages, without free pages.
-  package func usedBytes(_ connection: Connection) throws -> Int64 {
-    let pages = try connection.number("PRAGMA page_count") - connection.number("PRAGMA freelist_count")
-    return try pages * connection.number("PRAGMA page_size")
-  }
-
   /// Returns the size of the database file after a complete checkpoint.
   package func pageBytes() throws -> Int64 {
     try read { try $0.number("PRAGMA page_count") * $0.number("PRAGMA page_size") }
   }
 
   /// The bytes of the database file and its WAL on disk.
-  package var fileBytes: Int64 {
-    var total: Int64 = 0
-    for path in isMemory ? [] : [path, DatabaseFileNames(resolving: path).wal] {
-      var status = stat()
-      if stat(path, &status) == 0 { total += Int64(status.st_size) }
-    }
-    return total
+  package var fileBytes: Int64 { isMemory ? 0 : Self.size(of: path) + walBytes }
+
+  /// The bytes of the WAL on disk.
+  package var walBytes: Int64 { isMemory ? 0 : Self.size(of: DatabaseFileNames(resolving: path).wal) }
+
+  private static func size(of path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }
 
   /// The absolute path without symbolic links: the same for all names of the file, and independent of the
@@ -59,12 +54,22 @@ extension Database {
     isMemory ? path : DatabaseFile.realPath(of: path)
   }
 
-  /// Returns free pages to the file system. Pages that readers still use are returned by a later call.
-  package func shrink() throws {
-    try maintain { connection in
-      try connection.execute("PRAGMA incremental_vacuum")
-      _ = checkpointer.truncate(connection)
-    }
+  /// Returns a finding when the WAL is many times the size of the database: a connection that stays in its read
+  /// transaction keeps SQLite from resetting it, and it grows with each commit.
+  package func checkWAL() throws -> [StoreFinding] {
+    func isLong() throws -> Bool { try WALSize(wal: walBytes, database: pageBytes()).isTooLong }
+    guard try isLong() else { return [] }
+    // Without readers, it was only not reset yet.
+    try maintain { _ = checkpointer.truncate($0) }
+    guard try isLong() else { return [] }
+    let sizes = try "\(walBytes) bytes, the database \(pageBytes())"
+    return [
+      StoreFinding(
+        code: "wal",
+        message:
+          "the WAL has \(sizes): a connection, perhaps of another process, stays in a read transaction, and "
+          + "the WAL grows until that ends")
+    ]
   }
 
   package var schemaVersion: Int64 {

@@ -64,8 +64,6 @@ extension Database {
     } else {
       if !options.isReadOnly, !connection.isWAL { try waiting(options) { try connection.useWAL() } }
       if isNew { try connection.syncCommits(options.durability == .full) }
-      // Reads the schema, so that a damaged one is reported now and not in the middle of a call.
-      _ = try connection.prepared("SELECT max(revision) FROM change")
     }
     try migrator.checkSchema(connection)
     try enlargeCache(connection)

@@ -42,6 +42,8 @@ package final class Database: @unchecked Sendable {
   let closingSteps = Locked<[@Sendable (Database) throws -> Void]>([])
   let isClosing = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
+  /// The file that was opened, whatever its name is later; nil in memory.
+  private let fileIdentity: FileIdentity?
   /// Runs before the write connection closes, as its last transaction; set once, while opening.
   package var beforeClose: ((Transaction) throws -> Void)?
   /// Whether `beforeClose` has work to do even when nothing was written.
@@ -58,6 +60,7 @@ package final class Database: @unchecked Sendable {
     self.quarantinePath = quarantinePath
     self.times = times
     self.openConnection = openConnection
+    fileIdentity = path == ":memory:" ? nil : FileIdentity(at: path)
     clock = StoreClock(options.clock)
     changes = ChangeFeed()
     readers = ConnectionPool(limit: 4) { try openConnection(true) }
@@ -265,8 +268,10 @@ package final class Database: @unchecked Sendable {
       beforeClose = nil
       hasClosingWork = nil
       // Readers first: only a writable connection deletes the WAL when it is the last to close.
+      let last = writer ?? readers.adoptedConnection
       readers.close()
       checkpointer.close()
+      failure = completeRenamedFile(last) ?? failure
       writer = nil
     }
     if isDone == nil {
@@ -276,6 +281,22 @@ package final class Database: @unchecked Sendable {
         .busy, "\(path): closed during another thread's transaction, which was rolled back")
     }
     if let failure { throw failure }
+  }
+
+  /// Checkpoints the file if it was renamed while it was open.
+  ///
+  /// - Returns: why the last writes of this handle are not in it
+  private func completeRenamedFile(_ last: Connection?) -> (any Error)? {
+    guard let last, !isMemory, !options.isReadOnly, last.hasMoved else { return nil }
+    // The WAL of a deleted file has all that is left of it.
+    guard let names = fileIdentity?.nameCount, names > 0 else { return nil }
+    do {
+      try last.checkpointRenamedFile()
+      return nil
+    } catch {
+      // Another handle has written what is in the WAL, and reports it.
+      return writer == nil ? nil : error
+    }
   }
 
   private var needsWriterToClose: Bool {

@@ -34,11 +34,22 @@ struct Migrator: Sendable {
   ///
   /// - Throws: `.damaged`; `.newer` when a newer version has migrated the store since it was opened
   func checkSchema(_ connection: Connection) throws {
-    guard let subjects else { return }
-    try connection.inReadTransaction {
-      try refuseNewer(try connection.number("PRAGMA user_version"), path: connection.path)
-      try SchemaCheck(migrations: migrations, subjects: subjects).run(connection)
+    try connection.inReadTransaction { try refuseInvalid(connection) }
+  }
+
+  /// Throws for a store that `Database.open` refuses; the caller holds a read transaction.
+  func refuseInvalid(_ connection: Connection) throws {
+    let version = try connection.number("PRAGMA user_version")
+    try refuseNewer(version, path: connection.path)
+    guard version > 0 else {
+      throw SatchelError(.damaged, "\(connection.path): its schema version is \(version)")
     }
+    // Reads the schema, so that a damaged one is reported now and not in the middle of a call.
+    _ = try connection.prepared("SELECT max(revision) FROM change")
+    guard let subjects else { return }
+    // A store of an older version is migrated later.
+    let known = migrations.filter { $0.version <= version }
+    try SchemaCheck(migrations: known, subjects: subjects).run(connection)
   }
 
   var newest: Int64 { migrations.map(\.version).max() ?? 0 }

@@ -58,14 +58,14 @@ struct StoreCommand: ParsableCommand {
         satchel store restore backups/guide-20270305T101500000Z.satchel guide.satchel
         satchel store recover damaged.satchel new.satchel
         satchel store stats guide.satchel
+        satchel store compact guide.satchel
         satchel store observe guide.satchel
 
-      Ctrl-C stops "backup" and "recover", which leave no partial file.
+      Ctrl-C stops "backup" and "recover", which leave no partial file, and "compact", which the next run continues.
       """,
     subcommands: [
       StoreCheckCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreRecoverCommand.self,
-      StoreStatsCommand.self, StoreInfoCommand.self, StoreObserveCommand.self, StoreDetachCommand.self,
-      StoreSignOutCommand.self,
-      StoreDeleteAccountCommand.self,
+      StoreStatsCommand.self, StoreCompactCommand.self, StoreInfoCommand.self, StoreObserveCommand.self,
+      StoreDetachCommand.self, StoreSignOutCommand.self, StoreDeleteAccountCommand.self,
     ])
 }

@@ -33,7 +33,7 @@ struct FaultRemovedFileTests {
     for _ in 0..<2 {
       let error = try #require(throws: SatchelError.self) { try database.write { try $0.add("lost") } }
       #expect(error.code == .io)
-      #expect(error.message.contains("removed or replaced"))
+      #expect(error.message.contains("renamed, removed or replaced"))
     }
     // A reader opens the file that is at the path now, if any.
     #expect([nil, .io].contains(try code { _ = try database.read { try $0.names() } }))
@@ -57,6 +57,61 @@ struct FaultRemovedFileTests {
     #expect(observed.all.isEmpty)
     subscription.cancel()
     try database.close()
+  }
+
+  @Test(
+    "acknowledged writes are in a renamed file once it is closed, and its WAL does not stay at the old name")
+  func renamed() throws {
+    for hasNewStore in [false, true] {
+      let fixture = try StorageFixture()
+      let (database, moved) = (try fixture.open(), fixture.path + ".moved")
+      try database.write { try $0.add("acknowledged") }
+      try FileManager.default.moveItem(atPath: fixture.path, toPath: moved)
+      // A new store at the old name, whose WAL has the same name.
+      let new = hasNewStore ? try fixture.open() : nil
+      try new?.write { try $0.add("new") }
+      try database.close()
+      if !hasNewStore { #expect(try fixture.listing() == ["store.moved"]) }
+      let renamed = try fixture.open(moved)
+      #expect(try renamed.read { try $0.names() } == ["acknowledged"])
+      #expect(try renamed.checkIntegrity().isEmpty)
+      try renamed.close()
+      if let new {
+        #expect(try new.read { try $0.names() } == ["new"])
+        try new.close()
+      }
+    }
+  }
+
+  @Test("of several handles the last one completes a renamed file; one before it names where its writes are")
+  func renamedWithHandles() throws {
+    let (one, other) = (try fixture.open { $0.busyTimeout = 0 }, try fixture.open { $0.busyTimeout = 0 })
+    try one.write { try $0.add("one") }
+    try other.write { try $0.add("other") }
+    let moved = fixture.path + ".moved"
+    try FileManager.default.moveItem(atPath: fixture.path, toPath: moved)
+    let error = try #require(throws: SatchelError.self) { try one.close() }
+    #expect(error.code == .io && error.message.contains(fixture.path + "-wal"))
+    try other.close()
+    let renamed = try fixture.open(moved)
+    #expect(try renamed.read { try $0.names() } == ["one", "other"])
+    try renamed.close()
+  }
+
+  @Test(
+    "a renamed file that was opened by its new name is not overwritten; close says where its last writes are")
+  func renamedAndOpened() throws {
+    let (database, moved) = (try fixture.open { $0.busyTimeout = 0 }, fixture.path + ".moved")
+    try database.write { try $0.add("acknowledged") }
+    try FileManager.default.moveItem(atPath: fixture.path, toPath: moved)
+    let second = try fixture.open(moved)
+    try second.write { try $0.add("second") }
+    let error = try #require(throws: SatchelError.self) { try database.close() }
+    #expect(error.code == .io && error.message.contains(fixture.path + "-wal"))
+    #expect(try fixture.listing().contains("store-wal"))
+    #expect(try second.read { try $0.names() } == ["second"])
+    #expect(try second.checkIntegrity().isEmpty)
+    try second.close()
   }
 
   @Test("close does not touch the new store at its path, including its WAL")

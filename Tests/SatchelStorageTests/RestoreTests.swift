@@ -166,13 +166,34 @@ struct RestoreTests {
     try StorageFixture.plain(
       backup,
       """
-      PRAGMA user_version = 1; CREATE TABLE subject(name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      PRAGMA user_version = 1; \(SubjectSchema.table);
       INSERT INTO subject VALUES('things', 2)
       """)
     #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .newer)
     #expect(try code { _ = try restore.restore(backup: backup + ".no", to: fixture.path) } == .notFound)
     #expect(try fixture.bytes() == before)
     #expect(try fixture.listing().allSatisfy { !$0.contains("quarantine") && !$0.contains("part") })
+  }
+
+  @Test(
+    "a backup that would not open is not restored, and the store stays",
+    arguments: [
+      "CREATE TRIGGER foreign_one AFTER INSERT ON item BEGIN SELECT 1; END", "DROP TABLE item",
+      "CREATE VIEW foreign_view AS SELECT 1", "PRAGMA user_version = 0", "PRAGMA user_version = -3",
+      "DROP TABLE change",
+    ])
+  func unopenable(sql: String) throws {
+    try prepare()
+    let before = try fixture.bytes()
+    try StorageFixture.plain(backup, sql)
+    #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .damaged)
+    #expect(try fixture.bytes() == before)
+    #expect(try fixture.listing().allSatisfy { !$0.contains("quarantine") && !$0.contains("part") })
+    let refused = try code {
+      _ = try Database.open(
+        path: backup, options: StoreOptions(), migrations: StorageFixture.schema, subjects: [subject])
+    }
+    #expect(refused == .damaged)
   }
 
   @Test("invalid paths are .invalid; after cancellation the store stays")

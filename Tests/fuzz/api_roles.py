@@ -154,6 +154,7 @@ ROLES = {
     "satchel_store_flush": "store",
     "satchel_store_backup": "store backups",
     "satchel_store_backup_rotate": "store rotated",
+    "satchel_store_compact": "store",
     "satchel_store_restore": "backups stores",
     "satchel_store_recover": "damaged recovered",
     "satchel_record_answer_document": "answer record",

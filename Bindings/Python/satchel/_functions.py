@@ -201,6 +201,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_store_flush": (c_int, (c_void_p, _flag_out)),
     "satchel_store_backup": (c_int, (c_void_p, c_char_p, ProgressCallback, c_void_p, _out)),
     "satchel_store_backup_rotate": (c_int, (c_void_p, c_char_p, c_int32, _out)),
+    "satchel_store_compact": (c_int, (c_void_p, ProgressCallback, c_void_p, _out)),
     "satchel_store_restore": (c_int, (c_char_p, c_char_p, _out)),
     "satchel_store_recover": (c_int, (c_char_p, c_char_p, _out)),
     "satchel_record_answer_document": (None, (c_void_p, Bytes)),

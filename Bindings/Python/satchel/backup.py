@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Backup",
     "BackupProgress",
+    "Compaction",
     "RecoveredTable",
     "Recovery",
     "Restoration",
@@ -26,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class BackupProgress:
-    """The progress of a backup: ``pages_done`` of ``pages_total`` pages of the file."""
+    """The progress of a backup: ``pages_done`` of ``pages_total`` pages of the file; or of compacting it."""
 
     pages_done: int
     pages_total: int
@@ -44,6 +45,18 @@ class Backup:
     bytes: int
     milliseconds: int
     removed: List[str]
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The result of ``store.compact``: the file became smaller by ``bytes``, to ``file_bytes``.
+
+    ``free_pages`` are unused, because others wrote meanwhile.
+    """
+
+    bytes: int
+    file_bytes: int
+    free_pages: int
 
 
 @dataclass(frozen=True)
@@ -135,6 +148,16 @@ def back_up(store: Store, path: Any, progress: Optional[Callable[[BackupProgress
             )
         )
     )
+
+
+def compact(store: Store, progress: Optional[Callable[[BackupProgress], object]]) -> Compaction:
+    """See ``store.compact``."""
+    pointer = store._pointer
+    work = LongWork(store._owner, progress_callback(BackupProgress, progress))
+    answer = work.run(
+        lambda on_progress, context: json_answer(library.satchel_store_compact, pointer, on_progress, context)
+    )
+    return record_from(Compaction, answer)
 
 
 def rotate(store: Store, directory: Any, keep: Any) -> Backup:

@@ -363,8 +363,9 @@ class Catalogue:
         :param location: only entities of this location's own content
         :param contexts_unused_for: removes places neither written nor read for this long, a timedelta or
             milliseconds, with the entities that only they refer to; the active location stays
-        :param max_bytes: then removes, while the store has more bytes: expired and unreferenced entities,
-            then whole places, the least recently used first
+        :param max_bytes: then removes, while the catalogue's entities and templates have more bytes: expired
+            and unreferenced entities, then whole places, the least recently used first; what the active
+            location shows stays
         :returns: the numbers of removed entities, contexts and bytes
         :raises InvalidArgument: for an empty name, a negative number, or an invalid location
         """

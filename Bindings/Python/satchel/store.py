@@ -31,7 +31,7 @@ from satchel.values import ClockCorrection, Finding, StoreInfo, record_from, rec
 # A program waits for its imports before its first screen: the modules of the other subjects are imported by
 # the methods that need them.
 if TYPE_CHECKING:
-    from satchel.backup import Backup, BackupProgress
+    from satchel.backup import Backup, BackupProgress, Compaction
     from satchel.photos import PhotoCatalogue
     from satchel.records import CollectionInfo, Index, Records, Relation
     from satchel.records._declarations import MigrationStep
@@ -339,6 +339,21 @@ class Store(StoreBlocks):
 
         return rotate(self, directory, keep)
 
+    def compact(self, progress: Optional[Callable[[BackupProgress], object]] = None) -> Compaction:
+        """Returns the unused pages of the file to the file system, in steps, while others read and write.
+
+        Deleting leaves unused pages in the file; without this call it keeps its size.
+
+        :param progress: receives a :class:`satchel.backup.BackupProgress`, on this thread; returning False
+            cancels. An exception in it cancels too, and is raised here
+        :raises Cancelled: what was released stays so, and the next call continues
+        :raises InvalidArgument: in a batch
+        :raises ReadOnly, Busy, Full, IOFailure: see their classes
+        """
+        from satchel.backup import compact
+
+        return compact(self, progress)
+
     def info(self) -> StoreInfo:
         """Facts about the store."""
         answer = json_answer(library.satchel_store_info, self._pointer)
@@ -349,8 +364,8 @@ class Store(StoreBlocks):
     def statistics(self) -> Dict[str, Any]:
         """The size of the file and of its contents; reads every page.
 
-        :returns: ``file_bytes``, ``pages``, ``free_pages``, ``subjects`` with their size and counts,
-            ``collections`` of records, and the ``spooled`` changes in the outbox file
+        :returns: ``file_bytes``, ``wal_bytes``, ``pages``, ``free_pages``, ``subjects`` with their size and
+            counts, ``collections`` of records, and the ``spooled`` changes in the outbox file
         """
         found: Dict[str, Any] = json_answer(library.satchel_store_statistics, self._pointer)
         return found

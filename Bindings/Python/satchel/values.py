@@ -188,7 +188,7 @@ class StoredEntity:
     """A stored variant of an entity, without its content.
 
     ``entity_id`` is its id, ``scope`` its scope, ``place`` the key of its place, None for global;
-    ``display_name`` is the name to display. ``bytes`` is the size of its content, None when it is missing;
+    ``display_name`` is the name to display. ``bytes`` is the size of its content;
     ``references`` counts the sections that refer to it. ``created_at``, ``updated_at`` and ``expires_at`` are
     Unix milliseconds.
     """
@@ -197,7 +197,7 @@ class StoredEntity:
     scope: str
     place: Optional[str]
     display_name: str
-    bytes: Optional[int]
+    bytes: int
     references: int
     created_at: int
     updated_at: int
@@ -229,13 +229,16 @@ class PruneReceipt:
     """The result of pruning.
 
     ``entities``, ``contexts`` (places) and ``bytes`` of content were removed; ``file_bytes`` are the bytes by
-    which the file shrank.
+    which the file shrank. With ``max_bytes``, ``live_bytes`` are those of the catalogue afterwards, and
+    ``over_budget`` those above the budget, which the active location shows; otherwise None and 0.
     """
 
     entities: int
     contexts: int
     bytes: int
     file_bytes: int
+    live_bytes: Optional[int] = None
+    over_budget: int = 0
 
 
 @dataclass(frozen=True)
@@ -264,7 +267,8 @@ class ClockCorrection:
 class StoreInfo:
     """Facts about a store.
 
-    ``path`` is that of the file, ``file_bytes`` its size; ``read_only`` is whether it was opened so.
+    ``path`` is that of the file, ``file_bytes`` its size with the WAL, ``wal_bytes`` that of the WAL, which
+    grows while a reader of any process stays in its transaction; ``read_only`` is whether it was opened so.
     ``schema_version`` is the version of the store's tables, ``sqlite_version`` that of the loaded SQLite.
     ``quarantined`` is the new path of a file that could not be opened and was quarantined, or None.
     ``sqlite_wal_reset_bug`` is whether the version of SQLite has the bug of that name
@@ -276,6 +280,7 @@ class StoreInfo:
     read_only: bool
     schema_version: int
     file_bytes: int
+    wal_bytes: int
     sqlite_version: str
     sqlite_wal_reset_bug: bool
     quarantined: Optional[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 import pytest
 from helpers import Clock, eventually
@@ -107,6 +107,89 @@ def test_a_backup_while_others_write_holds_one_state(store: satchel.Store, tmp_p
             found = copy.records("pairs")
             assert found.get("a") == found.get("b") != {"n": 0}
             assert copy.records("courses", indexes=["n"]).count() == 3000
+
+
+def test_a_store_is_compacted_in_steps(path: Path) -> None:
+    with satchel.open(path) as store:
+        notes = store.records("notes")
+        notes.put_many((f"r{number}", {"t": "x" * 2000}) for number in range(3000))
+        notes.delete_many([f"r{number}" for number in range(2700)])
+        assert store.statistics()["free_pages"] > 1000
+        before = store.statistics()["pages"]
+        seen: List[Tuple[int, int]] = []
+        calls: List[str] = []
+
+        def progress(each: BackupProgress) -> bool:
+            seen.append((each.pages_done, each.pages_total))
+            # Others write between the steps.
+            notes.put(f"meanwhile {len(seen)}", {})
+            return len(seen) < 3 or "again" in calls
+
+        with pytest.raises(satchel.Cancelled):
+            store.compact(progress)
+        assert store.statistics()["pages"] < before
+        calls.append("again")
+        report = store.compact(progress)
+        assert report.bytes > 0
+        assert report.file_bytes == path.stat().st_size
+        assert report.file_bytes < before * 4096 / 4
+        assert notes.count() == 300 + len(seen)
+        assert store.check() == []
+        with store.batch(), pytest.raises(satchel.InvalidArgument, match="transaction"):
+            store.compact()
+    with satchel.open(path, read_only=True) as store, pytest.raises(satchel.ReadOnly):
+        store.compact()
+
+
+def test_a_wal_that_a_reader_pins_is_shown(path: Path) -> None:
+    import sqlite3
+
+    with satchel.open(path, durability="relaxed") as store:
+        notes = store.records("notes")
+        notes.put("a", {})
+        reader = sqlite3.connect(path, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        for number in range(20):
+            notes.put_many((f"r{each}", {"t": f"{number} " * 200}) for each in range(500))
+        wal = (path.parent / (path.name + "-wal")).stat().st_size
+        assert store.info().wal_bytes == store.statistics()["wal_bytes"] == wal > 1_000_000
+        assert store.info().file_bytes == path.stat().st_size + wal
+        reader.close()
+
+
+def test_acknowledged_writes_are_in_a_renamed_store(path: Path) -> None:
+    store = satchel.open(path)
+    store.records("notes").put("a", {"n": 1})
+    moved = path.rename(path.with_name("moved.satchel"))
+    store.close()
+    with satchel.open(moved) as store:
+        assert store.records("notes").get("a") == {"n": 1}
+        assert store.check() == []
+    assert sorted(each.name for each in path.parent.glob("*.satchel*")) == ["moved.satchel"]
+
+
+def test_a_backup_that_would_not_open_is_not_restored(path: Path, tmp_path: Path) -> None:
+    import sqlite3
+
+    with satchel.open(path) as store:
+        store.records("notes").put("a", {})
+        store.backup(tmp_path / "backup")
+    for sql in ("CREATE TRIGGER t AFTER INSERT ON change BEGIN SELECT 1; END", "DROP TABLE entity"):
+        bad = tmp_path / "bad"
+        bad.write_bytes((tmp_path / "backup").read_bytes())
+        connection = sqlite3.connect(bad)
+        connection.execute(sql)
+        connection.commit()
+        connection.close()
+        with pytest.raises(satchel.Damaged):
+            satchel.open(bad)
+        before = path.read_bytes()
+        with pytest.raises(satchel.Damaged):
+            satchel.restore(bad, path)
+        assert path.read_bytes() == before
+    with satchel.open(path) as store:
+        assert store.records("notes").ids() == ["a"]
 
 
 def test_a_store_is_no_backup_of_itself(store: satchel.Store, path: Path, tmp_path: Path) -> None:

@@ -246,15 +246,101 @@ def test_excerpts_are_around_the_word(catalogue: satchel.Catalogue) -> None:
     assert len(hit.excerpt) < 140
 
 
-def test_a_read_only_store_searches_an_index_that_is_up_to_date(path: Path) -> None:
+def test_a_read_only_store_can_be_searched(path: Path) -> None:
     with satchel.open(path) as store:
         store.catalogue.persist(LYON, section(BREAD, "food"))
-    with satchel.open(path, read_only=True) as store, pytest.raises(satchel.ReadOnly, match="writable"):
-        store.catalogue.search("oven")
+        with satchel.open(path, read_only=True) as reader:
+            # Without an index in the file, with one that lacks later deliveries, and with a current one.
+            assert found(reader.catalogue, "oven") == ["food:bread"]
+            assert found(reader.catalogue, "oven", LYON) == ["food:bread"]
+            for number in range(3):
+                items = [{"v": f"kiln {number}", **storage(f"a:{number}", "country")}]
+                store.catalogue.persist(LYON, section(items, "a"))
+                assert found(reader.catalogue, "kiln") == [f"a:{each}" for each in range(number + 1)]
+                if number == 0:
+                    assert found(store.catalogue, "oven") == ["food:bread"]
+            store.catalogue.delete_entity("food:bread")
+            assert found(reader.catalogue, "oven") == []
+            assert found(store.catalogue, "kiln") == ["a:0", "a:1", "a:2"]
+            assert found(reader.catalogue, "kiln") == ["a:0", "a:1", "a:2"]
+    assert "entity_search" in {each["name"] for each in _tables(path)}
+
+
+BROKEN_INDEX = {
+    "another version": "UPDATE {0}_config SET v = 5 WHERE k = 'version'",
+    "without a version": "DELETE FROM {0}_config",
+    "damaged": "UPDATE {0}_data SET block = x'ffffffffff'",
+    "empty": "DELETE FROM {0}_data",
+}
+
+
+def _break_index(path: Path, table: str, how: str) -> None:
+    import sqlite3
+
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute(BROKEN_INDEX[how].format(table))
+        connection.commit()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("how", list(BROKEN_INDEX))
+def test_a_search_index_that_cannot_be_read_is_made_again(path: Path, how: str) -> None:
     with satchel.open(path) as store:
+        store.catalogue.persist(LYON, section(BREAD, "food"))
         assert found(store.catalogue, "oven") == ["food:bread"]
+    _break_index(path, "entity_search", how)
     with satchel.open(path, read_only=True) as store:
         assert found(store.catalogue, "oven") == ["food:bread"]
+    with satchel.open(path) as store:
+        assert found(store.catalogue, "oven") == ["food:bread"]
+        assert store.check() == []
+    for call in ("prune", "budget", "delete_entity", "delete_context", "persist"):
+        _break_index(path, "entity_search", how)
+        with satchel.open(path) as store:
+            c = store.catalogue
+            if call == "prune":
+                c.prune(expired=True, unreferenced=True)
+            elif call == "budget":
+                c.set_active_location(LYON)
+                assert c.prune(max_bytes=0).over_budget > 0
+            elif call == "delete_entity":
+                assert c.delete_entity("food:bread").entities == 1
+                c.persist(LYON, section(BREAD, "food"))
+            elif call == "delete_context":
+                assert c.delete_context(LYON).contexts == 1
+                c.persist(LYON, section(BREAD, "food"))
+            else:
+                c.persist(LYON, section(BREAD, "food"))
+            assert found(c, "oven") == ["food:bread"]
+            assert store.check() == []
+
+
+@pytest.mark.parametrize("how", list(BROKEN_INDEX))
+def test_a_search_index_of_stories_that_cannot_be_read_is_made_again(
+    path: Path, tmp_path: Path, how: str
+) -> None:
+    import json
+
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    story = {"id": "s", "title": "The Lantern", "segments": [{"id": "a", "text": "End."}]}
+    (shelf / "s.json").write_text(json.dumps(story))
+    with satchel.open(path) as store:
+        [expected] = [each.title for each in store.stories(shelf).search("lantern")]
+    for call in ("search", "refresh"):
+        _break_index(path, "story_search", how)
+        with satchel.open(path, read_only=True) as store:
+            assert [each.title for each in store.stories(shelf).search("lantern")] == [expected]
+        with satchel.open(path) as store:
+            books = store.stories(shelf)
+            if call == "refresh":
+                (shelf / "s.json").write_text(json.dumps({**story, "title": "The Lantern again"}))
+                books.refresh()
+                expected = "The Lantern again"
+            assert [each.title for each in books.search("lantern")] == [expected]
+            assert store.check() == []
 
 
 @pytest.mark.parametrize("text", ["a b " * 40 + " ".join(map(str, range(70))), "籠" * 65])

@@ -33,7 +33,9 @@ extension Catalogue {
   ///
   /// All words must occur, each at the beginning of a word of the display name or of a string in the content,
   /// ignoring case and diacritics; Chinese, Japanese, Thai and other texts without spaces are found anywhere in
-  /// a run of characters. The index is made by the first search, and brought up to date by each one.
+  /// a run of characters. The index is made by the first search, and brought up to date by each one; one that is of
+  /// another version of FTS5, or damaged, is made again. A store that is opened read-only and whose index lacks
+  /// something is searched with one in memory, of at most 256 MiB, which is kept until the next commit.
   ///
   /// - Parameters:
   ///   - location: finds only what its sections show; nil finds all entities that a section shows somewhere
@@ -41,8 +43,7 @@ extension Catalogue {
   ///   - allowExpired: whether to find expired entities
   ///   - nearby: see `sections`
   /// - Returns: the best first; of several with the same score in the order of section and entity id
-  /// - Throws: `.invalid` for too many words; `.readOnly` when the store is read-only and its index is not up to
-  ///   date
+  /// - Throws: `.invalid` for too many words; `.full` when a read-only store needs a larger index in memory
   public func search(
     _ text: String, at location: Location? = nil, limit: Int = 20, allowExpired: Bool = false,
     nearby: Double = Catalogue.defaultNearby
@@ -51,16 +52,49 @@ extension Catalogue {
     let inheritance = try Inheritance(nearby: nearby)
     let query = try SearchQuery(text)
     if query.terms.isEmpty || limit == 0 { return [] }
-    try SearchIndex.update(database)
-    return try database.query { connection in
+    return try withSearchIndex { connection, index in
       let reader = location.map { SectionReader(catalogue: self, connection: connection, location: $0) }
       var search = EntitySearch(
-        query: query, connection: connection, limit: limit, allowsExpired: allowExpired,
+        query: query, index: index, connection: connection, limit: limit, allowsExpired: allowExpired,
         now: database.clock.now())
       search.sections = try reader?.entitySections(inheritance)
       let hits = try search.run()
       if search.foundExpired { database.noteExpiry() }
       return hits
+    }
+  }
+
+  /// Runs `body` with an index that has the texts of all entities.
+  private func withSearchIndex<Result>(_ body: (Connection, SearchIndex) throws -> Result) throws -> Result {
+    if database.options.isReadOnly { return try withReadOnlySearchIndex(body) }
+    func run() throws -> Result {
+      try SearchIndex.update(database)
+      return try database.query { try body($0, SearchIndex(connection: $0)) }
+    }
+    do {
+      return try run()
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      // All of it is derived from the entities.
+      try database.write(isSynced: false) { try SearchIndex.remake($0.connection) }
+      return try run()
+    }
+  }
+
+  private func withReadOnlySearchIndex<Result>(
+    _ body: (Connection, SearchIndex) throws -> Result
+  ) throws -> Result {
+    try database.query { connection in
+      let own = SearchIndex(connection: connection)
+      do {
+        if try own.isCurrent() { return try body(connection, own) }
+      } catch let error as SatchelError where error.isAboutVirtualTable {
+        // It cannot be made again here.
+      }
+      return try temporarySearchIndex.withLock { known in
+        let current = try TemporarySearchIndex.current(known, connection)
+        known = current
+        return try body(connection, current.index)
+      }
     }
   }
 }
@@ -84,6 +118,7 @@ extension SectionReader {
 /// Collects the hits of one search.
 private struct EntitySearch {
   let query: SearchQuery
+  let index: SearchIndex
   let connection: Connection
   let limit: Int
   let allowsExpired: Bool
@@ -114,7 +149,7 @@ private struct EntitySearch {
   mutating func run() throws -> [SearchHit] {
     var found: [Candidate] = []
     let entities = EntityTable(connection: connection)
-    try SearchIndex(connection: connection).matches(query) { row, score in
+    try index.matches(query) { row, score in
       // Hits with the same score as the last one compete with it.
       if found.count >= limit, let last = found.last, score < last.score { return false }
       if let candidate = try candidate(row, score, entities) { found.append(candidate) }

@@ -45,12 +45,13 @@ package struct SearchIndex {
     try noteChange(of: row)
     do {
       try connection.run("DELETE FROM entity_search WHERE rowid = ?", .integer(row))
-    } catch let error as SatchelError where error.code == .internal {
-      // SQLite has no FTS5: the next search with one removes it.
+    } catch let error as SatchelError where error.isAboutVirtualTable || error.isAboutMissingModule {
+      // The next search rebuilds the index, or removes the entity.
     }
   }
 
-  private func isCurrent() throws -> Bool {
+  /// Whether the index has the texts of all entities.
+  func isCurrent() throws -> Bool {
     guard let through = try indexedThrough(), try connection.number("SELECT max(id) FROM entity") <= through
     else { return false }
     return try connection.number("SELECT count(*) FROM (SELECT 1 FROM search_change LIMIT 1)") == 0
@@ -58,16 +59,9 @@ package struct SearchIndex {
 
   // MARK: Updating
 
-  /// Brings the index up to date.
-  ///
-  /// - Throws: `.readOnly` when the store is read-only and the index is not up to date
+  /// Brings the index of a store that is opened writable up to date.
   static func update(_ database: Database) throws {
     if try database.read({ try SearchIndex(connection: $0).isCurrent() }) { return }
-    guard !database.options.isReadOnly else {
-      throw SatchelError(
-        .readOnly,
-        "\(database.path): the search index lacks entities; search once with the store opened writable")
-    }
     _ = try naming { try database.prepare(subject) }
     // The index can be rebuilt, so that it need not be durable when this returns.
     while try database.write(
@@ -116,7 +110,11 @@ package struct SearchIndex {
   }
 
   private func add(_ row: Int64) throws {
-    guard let tokens = try tokens(of: row) else { return }
+    if let tokens = try tokens(of: row) { try insert(tokens, row: row) }
+  }
+
+  /// Adds an entity's tokens.
+  func insert(_ tokens: (name: [UInt8], text: [UInt8]), row: Int64) throws {
     try tokens.name.withUnsafeBytes { name in
       try tokens.text.withUnsafeBytes { text in
         try connection.run(
@@ -127,7 +125,7 @@ package struct SearchIndex {
   }
 
   /// Returns an entity's tokens; nil when it has no content.
-  private func tokens(of row: Int64) throws -> (name: [UInt8], text: [UInt8])? {
+  func tokens(of row: Int64) throws -> (name: [UInt8], text: [UInt8])? {
     let entities = EntityTable(connection: connection)
     guard let record = try entities.record(row), record.size != nil else { return nil }
     return try entities.withContent(of: row) { body, _ in
@@ -156,12 +154,19 @@ package struct SearchIndex {
   /// Removes the index, to save space; the next search rebuilds it.
   static func remove(_ connection: Connection) throws {
     guard try SearchIndex(connection: connection).indexedThrough() != nil else { return }
+    try remake(connection)
+  }
+
+  /// Makes the index again, empty, whatever version of FTS5 wrote it; the next search fills it.
+  static func remake(_ connection: Connection) throws {
     try naming {
-      try connection.execute("DROP TABLE entity_search")
-      try connection.execute(schema)
+      try connection.remakeVirtualTable("entity_search", ownTables: Connection.fullTextTables, sql: schema)
     }
     try clear(connection)
   }
+
+  /// Creates the empty index in another database.
+  func make() throws { try Self.naming { try connection.execute(Self.schema) } }
 
   /// Deletes the state of the index, so that the next search rebuilds it.
   static func clear(_ connection: Connection) throws {
@@ -192,7 +197,7 @@ package struct SearchIndex {
   private static func naming<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as SatchelError where error.message.hasSuffix("no such module: fts5 (SQLite 1)") {
+    } catch let error as SatchelError where error.isAboutMissingModule {
       throw SatchelError(
         .internal, "SQLite was built without FTS5, which the search of entities requires", underlying: error)
     }
@@ -202,6 +207,14 @@ package struct SearchIndex {
 
   /// Returns the first defect of the index; nil when it is sound.
   func fault() throws -> String? {
+    do {
+      return try firstFault()
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      return "the search index cannot be read; the next search rebuilds it: \(error.message)"
+    }
+  }
+
+  private func firstFault() throws -> String? {
     guard let through = try indexedThrough() else { return nil }
     guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'entity_search'") > 0 else {
       return "the search index is missing"

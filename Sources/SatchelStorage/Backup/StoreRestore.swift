@@ -49,14 +49,15 @@ package struct StoreRestore {
       throw SatchelError(.invalid, "\(target): is the backup itself; choose another target")
     }
     let source = try open(backup)
-    try refuseNewer(source)
     try refuseDirectory(target)
     var earlier: Earlier?
     var directory: StoreDirectoryLock?
     let size = try withoutActuallyEscaping(progress) { progress in
       try source.execute("BEGIN")
       defer { try? source.execute("COMMIT") }
-      _ = try source.number("SELECT count(*) FROM sqlite_schema")
+      // A backup that would not open is not restored: the store at the target stays where it is.
+      try Migrator(migrations: migrations, subjects: subjects).refuseInvalid(source)
+      for subject in subjects { try subject.refuseNewer(subject.version(source), path: source.path) }
       let copy = StoreCopy(
         target: target, vfsName: options.vfsName, calls: options.fileCalls, progress: progress)
       do {
@@ -86,12 +87,6 @@ package struct StoreRestore {
     return try Connection(
       path: backup, flags: SQLITE_OPEN_READONLY, busyTimeout: options.busyTimeout,
       isImmutable: !StoreFile.hasWAL(backup), vfsName: options.vfsName)
-  }
-
-  private func refuseNewer(_ source: Connection) throws {
-    try Migrator(migrations: migrations).refuseNewer(
-      source.number("PRAGMA user_version"), path: source.path)
-    for subject in subjects { try subject.refuseNewer(subject.version(source), path: source.path) }
   }
 
   private func refuseDirectory(_ target: String) throws {

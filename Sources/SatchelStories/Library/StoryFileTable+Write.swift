@@ -120,9 +120,10 @@ extension StoryFileTable {
     return tokens
   }
 
-  /// Makes the full-text index again, from the titles and synopses.
+  /// Makes the full-text index again, from the titles and synopses, in whatever state it is.
   func indexAgain() throws {
-    try connection.run("DELETE FROM story_search")
+    try connection.remakeVirtualTable(
+      "story_search", ownTables: Connection.fullTextTables, sql: StorySchema.searchTable)
     var rows: [(id: Int64, title: String?, synopsis: String?)] = []
     try connection.each("SELECT id, title, synopsis FROM story_file WHERE story IS NOT NULL") {
       rows.append(($0.anyInteger(0), $0.textIfAny(1), $0.textIfAny(2)))

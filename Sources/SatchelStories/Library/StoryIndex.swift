@@ -69,37 +69,50 @@ final class StoryIndex: Sendable {
     refresh.parsed = outcome.parsed
     refresh.unchanged = outcome.unchanged
     guard !outcome.isEmpty else { return refresh }
-    try database.write { transaction in
-      var counted = refresh
-      let table = StoryFileTable(connection: transaction.connection)
-      let library = try table.ensureLibrary(directory)
-      var stories: Set<StoryName> = []
-      for touched in outcome.touched { try table.setMetadata(touched.metadata, of: touched.row) }
-      for record in outcome.records {
-        let known = try table.known(record.name, in: library)
-        if let known, known.0.isCurrent, let hash = record.hash, known.0.hash == hash {
-          try table.setMetadata(record.metadata, of: known.0.row)
-          counted.unchanged += 1
-          continue
+    try makingIndexAgain {
+      try database.write { transaction in
+        var counted = refresh
+        let table = StoryFileTable(connection: transaction.connection)
+        let library = try table.ensureLibrary(directory)
+        var stories: Set<StoryName> = []
+        for touched in outcome.touched { try table.setMetadata(touched.metadata, of: touched.row) }
+        for record in outcome.records {
+          let known = try table.known(record.name, in: library)
+          if let known, known.0.isCurrent, let hash = record.hash, known.0.hash == hash {
+            try table.setMetadata(record.metadata, of: known.0.row)
+            counted.unchanged += 1
+            continue
+          }
+          try table.put(record, in: library, isNew: known == nil)
+          if known == nil { counted.added += 1 } else { counted.changed += 1 }
+          for story in [known?.story, record.story] { if let story { stories.insert(StoryName(story)) } }
         }
-        try table.put(record, in: library, isNew: known == nil)
-        if known == nil { counted.added += 1 } else { counted.changed += 1 }
-        for story in [known?.story, record.story] { if let story { stories.insert(StoryName(story)) } }
+        for name in outcome.removed {
+          guard let known = try table.known(name, in: library) else { continue }
+          try table.remove(name, from: library)
+          counted.removed += 1
+          if let story = known.story { stories.insert(StoryName(story)) }
+        }
+        if counted.added + counted.changed + counted.removed > 0 {
+          try table.changeToken(of: library)
+          let keys = stories.map(\.text).sorted(by: StoryName.precedes)
+          transaction.note(subject: .stories, keys: keys.count > Self.maxKeys ? ["*"] : keys)
+        }
+        refresh = counted
       }
-      for name in outcome.removed {
-        guard let known = try table.known(name, in: library) else { continue }
-        try table.remove(name, from: library)
-        counted.removed += 1
-        if let story = known.story { stories.insert(StoryName(story)) }
-      }
-      if counted.added + counted.changed + counted.removed > 0 {
-        try table.changeToken(of: library)
-        let keys = stories.map(\.text).sorted(by: StoryName.precedes)
-        transaction.note(subject: .stories, keys: keys.count > Self.maxKeys ? ["*"] : keys)
-      }
-      refresh = counted
     }
     return refresh
+  }
+
+  /// Runs `body`, again with a new full-text index where it meets one that is of another version of FTS5, or damaged:
+  /// the index is derived from the files' rows.
+  private func makingIndexAgain<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SatchelError where error.isAboutVirtualTable && !database.options.isReadOnly {
+      try database.write { try StoryFileTable(connection: $0.connection).indexAgain() }
+      return try body()
+    }
   }
 
   /// Returns the records of copies, with the copies' names; nil for a copy whose row no longer exists.
@@ -137,6 +150,12 @@ final class StoryIndex: Sendable {
 
   /// Returns the stories that match an FTS5 query, with their scores: a lower score is better.
   func search(
+    _ query: String, isRanked: Bool
+  ) throws -> (StorySnapshot, hits: [(position: Int, score: Double)]) {
+    try makingIndexAgain { try found(query, isRanked: isRanked) }
+  }
+
+  private func found(
     _ query: String, isRanked: Bool
   ) throws -> (StorySnapshot, hits: [(position: Int, score: Double)]) {
     try database.read { connection in

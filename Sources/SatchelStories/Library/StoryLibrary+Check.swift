@@ -71,6 +71,14 @@ extension StoryLibrary {
 extension StoryFileTable {
   /// Returns what is wrong with the full-text index; nil when it is sound.
   fileprivate func searchFault() throws -> String? {
+    do {
+      return try firstSearchFault()
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      return "the search index cannot be read; the next search rebuilds it: \(error.message)"
+    }
+  }
+
+  private func firstSearchFault() throws -> String? {
     var indexed: [Int64: (title: [UInt8], synopsis: [UInt8])] = [:]
     try connection.each("SELECT rowid, title, synopsis FROM story_search") {
       indexed[$0.anyInteger(0)] = (Array($0.bytes(1)), Array($0.bytes(2)))

@@ -22,6 +22,9 @@ package enum StorySchema {
         "story_progress.read_at": .stamp,
       ]))
 
+  static let searchTable =
+    "CREATE VIRTUAL TABLE story_search USING fts5(title, synopsis, tokenize = 'ascii')"
+
   private static let version1 = """
     -- Directories. Each refresh with changes replaces `token`.
     CREATE TABLE story_library(
@@ -82,7 +85,7 @@ package enum StorySchema {
     ) STRICT, WITHOUT ROWID;
 
     -- The full-text index of titles and synopses: tokens, by the row of story_file.
-    CREATE VIRTUAL TABLE story_search USING fts5(title, synopsis, tokenize = 'ascii');
+    \(searchTable);
 
     -- Purchases by story id, independent of files and directories.
     CREATE TABLE story_purchase(
@@ -136,7 +139,7 @@ package enum StorySchema {
   package static func naming<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as SatchelError where error.message.hasSuffix("no such module: fts5 (SQLite 1)") {
+    } catch let error as SatchelError where error.isAboutMissingModule {
       throw SatchelError(
         .internal, "SQLite was built without FTS5, which the search of stories requires", underlying: error)
     }

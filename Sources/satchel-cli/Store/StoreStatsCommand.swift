@@ -61,6 +61,7 @@ struct StoreStatsCommand: ParsableCommand {
     let free = Terminal.bytes(Int64(statistics.freePages) * statistics.pageSize)
     var facts = [
       ["file", Terminal.bytes(statistics.fileBytes)],
+      ["WAL", "\(Terminal.bytes(statistics.walBytes)) of it"],
       ["free", "\(statistics.freePages) of \(Terminal.count(statistics.pages, "page")), \(free)"],
       ["spooled", "\(Terminal.count(statistics.spooled, "change")) in the outbox file"],
       ["rejected", Terminal.count(statistics.rejected, "change")],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Callable, Dict, Iterable, List, Optional, Type, Union
 
     from satchel._encoding import FilePath
-    from satchel.backup import Backup, BackupProgress
+    from satchel.backup import Backup, BackupProgress, Compaction
     from satchel.observer import Change
     from satchel.records import CollectionInfo, Index, Relation
     from satchel.records._declarations import MigrationStep
@@ -236,6 +236,12 @@ class Store(StoreTwin):
     async def backup_rotate(self, directory: FilePath, keep: int) -> Backup:
         """As :meth:`satchel.Store.backup_rotate`."""
         return await self._calls.work(lambda: self._blocking.backup_rotate(directory, keep))
+
+    async def compact(
+        self, progress: Optional[Callable[[BackupProgress], object]] = None
+    ) -> Compaction:
+        """As :meth:`satchel.Store.compact`; ``progress`` is called on the event loop."""
+        return await self._calls.work(lambda: self._blocking.compact(self._calls.on_loop(progress)))
 
     async def info(self) -> StoreInfo:
         """As :meth:`satchel.Store.info`."""
