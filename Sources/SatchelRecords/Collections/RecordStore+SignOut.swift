@@ -24,8 +24,11 @@ extension RecordStore {
       guard let row = try CollectionRow.read(id, connection) else { continue }
       try connection.run(
         """
-        UPDATE record_collection SET count = 0, next = ?1, indexed_through = ?1 - 1, sealed_by = NULL WHERE id = ?2
-        """, .integer(max(row.next, 1)), .integer(id))
+        UPDATE record_collection SET count = 0, next = ?1, indexed_through = ?1 - 1, sealed_by = NULL, revised =
+        min(?2, max(revised, (SELECT coalesce(max(revision), 0) FROM record WHERE record.id > ?3 AND record.id < ?4)))
+        WHERE id = ?5
+        """, .integer(max(row.next, 1)), .integer(RecordRow.maxStartingRevision),
+        .integer(RecordRow.base(of: id)), .integer(RecordRow.base(of: id + 1)), .integer(id))
     }
     for sql: StaticString in [
       "DELETE FROM record", "DELETE FROM record_key", "DELETE FROM record_value",
