@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelStorage
 
 /// A wrapper around another store that counts requests and bytes.
-package final class MeteredStore: LazyObjectStore {
+package final class MeteredStore: LazyObjectStore, DatedObjectStore {
   private let store: any ObjectStore
   private let meter = Locked(Traffic())
 
@@ -11,6 +11,8 @@ package final class MeteredStore: LazyObjectStore {
   package var identity: String? { store.identity }
 
   package var listsETags: Bool { store.listsETags }
+
+  package var date: Int64? { (store as? any DatedObjectStore)?.date }
 
   /// The traffic since this wrapper was created.
   package var traffic: Traffic { meter.withLock { $0 } }

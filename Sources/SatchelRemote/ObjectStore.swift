@@ -197,3 +197,9 @@ package protocol LazyObjectStore: ObjectStore {
   /// - Parameter prefix: that of the objects' keys, up to their last slash
   func makeDurable(_ prefix: ObjectPrefix) throws(ObjectStoreError)
 }
+
+/// A store whose responses have a date.
+package protocol DatedObjectStore: ObjectStore {
+  /// The remote's time in the latest response, Unix milliseconds; nil before the first one.
+  var date: Int64? { get }
+}

@@ -8,7 +8,7 @@ from checks import HeadChecks
 from device import Device
 from protocol import close_account, sync
 from remote import HEAD, Answer, Remote, Request
-from sync_log import Head, Times, Violation, entries_of, fold, is_dropped
+from sync_log import Entry, Head, Times, Violation, entries_of, fold, is_dropped
 
 #: Mutants that need a remote that loses something.
 LOSSES = ("applies forks", "no renewal", "creates in empty")
@@ -30,6 +30,8 @@ class World:
         self.loses = mutant in LOSSES or (not mutant and chance.random() < 0.1)
         self.closes = "clos" in mutant or (not mutant and chance.random() < 0.1)
         self.has_lost = False
+        #: Ghosts: the entries before each loss.
+        self.lost: list[Entry] = []
         self.deletions = chance.choice([0.15, 0.15, 0.5])
         self.max_writers = chance.choice([2, 32])
         self.times = Times(retention=chance.choice([12, 30, 1000]), interval=chance.choice([1, 5]))
@@ -70,7 +72,8 @@ class World:
             self.fine |= set(self.edits)
         if self.has_lost:
             self.checks.folds[self.checks.name(new)] = None
-            self.fine |= seen_before_horizon(old or new, self.remote.objects, new.horizon)
+            entries = self.lost + entries_in(old or new, self.remote.objects)
+            self.fine |= {e for x in entries if is_dropped(x, new.horizon) for e in x.envelope.seen}
             return
         self.checks.check(new, old, writer, self.remote.objects, self.unsure)
         for seen in self.checks.dropped.values():
@@ -93,11 +96,17 @@ class World:
             self.remote.take_late(self.tick)
             if chance.random() < 0.05:
                 self.remote.past.append(dict(self.remote.objects))
-            if self.loses and chance.random() < 0.02 and (what := self.remote.lose()):
-                self.has_lost = True
-                self.note("the remote loses:", what)
+            if self.loses and chance.random() < 0.02:
+                self.lose()
             self.act(chance.choice(self.devices))
         self.end()
+
+    def lose(self) -> None:
+        head, objects = self.remote.head, dict(self.remote.objects)
+        if what := self.remote.lose():
+            self.has_lost = True
+            self.lost += entries_in(head, objects)
+            self.note("the remote loses:", what)
 
     def act(self, device: Device) -> None:
         chance = self.chance
@@ -211,14 +220,13 @@ class World:
                 raise Violation(f"S10: {device.name} has tombstones after the retention: {left}")
 
 
-def seen_before_horizon(head: Head, objects: dict, horizon: int) -> set[str]:
-    """The edits before the tombstones of a head up to a horizon, as far as its packs exist."""
+def entries_in(head: Head, objects: dict) -> list[Entry]:
+    """The entries of a head, as far as its packs exist."""
     entries = list(head.inline)
     for pack in head.packs:
         if pack.name in objects:
             entries += entries_of(pack, objects[pack.name][0])
-    dropped = [entry.envelope.seen for entry in entries if is_dropped(entry, horizon)]
-    return set().union(*dropped)
+    return entries
 
 
 def run(seed: int, mutant: str = "", *, is_logging: bool = False) -> World:

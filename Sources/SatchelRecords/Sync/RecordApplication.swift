@@ -171,6 +171,10 @@ struct RecordApplication {
       case .merge(let content, let lost):
         (item.content, item.lost, item.decision) = (content, lost, .merged)
         return item
+      case .ask where entry.remote == nil:
+        // The tombstone was dropped: there is nothing left to decide about.
+        try noteLost(.remote, item)
+        decisions[position] = .keep
       case .ask:
         try conflicts.open(entry.key.id, in: collection.id, versions(item), time: work.now)
         decisions[position] = .conflict

@@ -1,3 +1,4 @@
+import CCurl
 import SatchelCore
 import SatchelStorage
 
@@ -7,7 +8,7 @@ import SatchelStorage
 /// conditions, but not one that checks them without atomicity, such as OpenStack Swift. A conditional delete
 /// is as atomic as the server makes it; some servers ignore its condition, so the ETag is also compared
 /// before.
-public final class S3Store: ObjectStore {
+public final class S3Store: ObjectStore, DatedObjectStore {
   let endpoint: S3Endpoint
   let options: S3Options
   let credentials: Credentials
@@ -15,6 +16,7 @@ public final class S3Store: ObjectStore {
   private let client: HTTPClient
   /// The quoting of ETags that the server expects, determined from its first responses.
   let quoting = Locked(ETagQuoting.unknown)
+  private let latestDate = Locked<Int64?>(nil)
 
   /// - Parameters:
   ///   - endpoint: http:// protects only the secret key; everything else can be read and modified in transit.
@@ -31,6 +33,8 @@ public final class S3Store: ObjectStore {
     signer = try RequestSigner(credentials: credentials, region: region, clock: options.clock)
     client = HTTPClient(caFile: options.caFile, timeouts: options.timeouts)
   }
+
+  package var date: Int64? { latestDate.withLock { $0 } }
 
   public var listsETags: Bool { true }
 
@@ -88,10 +92,19 @@ public final class S3Store: ObjectStore {
       body: body,
       needsOwnConnection: needsOwnConnection, limit: limit)
     do throws(HTTPFailure) {
-      return try client.perform(call, cancellation: cancellation)
+      let response = try client.perform(call, cancellation: cancellation)
+      note(date: response)
+      return response
     } catch {
       throw Self.failure(error, about: subject, isWriting: request.isWriting)
     }
+  }
+
+  private func note(date response: HTTPResponse) {
+    guard let text = response.headers["date"] else { return }
+    let seconds = ccurl_date(text)
+    guard seconds > 0, seconds <= StoreClock.latest / 1000 else { return }
+    latestDate.withLock { $0 = Int64(seconds) * 1000 }
   }
 
   func etag(of response: HTTPResponse, _ key: ObjectKey) throws(ObjectStoreError) -> ETag {

@@ -20,37 +20,43 @@ struct SyncCompaction: Sendable, Equatable {
   }
 
   /// - Parameters:
-  ///   - live: the bytes of live entries in the interval of each pack
+  ///   - live: the live entries in the interval of each pack
   ///   - bytes: of all live entries
   ///   - required: the indices of packs that are rewritten in any case, as many as one commit may
+  ///   - horizon: of the next head
   static func plan(
-    _ packs: [SyncPack], live: [Int64], bytes: Int64, required: [Int] = [], _ sizes: SyncSizes
+    _ packs: [SyncPack], live: [SyncLiveEntries], bytes: Int64, required: [Int] = [], horizon: Int64 = 0,
+    _ sizes: SyncSizes
   ) -> SyncCompaction {
     guard live.count == packs.count else { return SyncCompaction() }
     let full = sizes.fullPack(bytes)
-    var (chosen, used) = ([Range<Int>](), Set<Int>())
+    var (chosen, order) = ([Range<Int>](), Order(packs, live, horizon: horizon))
+    let live = live.map(\.bytes)
     func choose(_ range: Range<Int>?) {
-      guard let range, used.isDisjoint(with: range) else { return }
+      guard let range, order.used.isDisjoint(with: range) else { return }
       chosen.append(range)
-      used.formUnion(range)
+      order.used.formUnion(range)
     }
     for index in required.prefix(sizes.rewrittenPacks) where packs.indices.contains(index) {
-      choose(index..<index + 1)
+      choose(order.allows(index..<index + 1) ? index..<index + 1 : order.first.map { $0..<$0 + 1 })
     }
-    if hasManySmall(packs, full, sizes) { choose(smallest(packs, live, full, used, sizes)) }
-    if hasMuchDead(packs, bytes, sizes) { choose(deadest(packs, live, full, used, sizes)) }
+    if hasManySmall(packs, full, sizes) { choose(smallest(packs, live, full, order, sizes)) }
+    if hasMuchDead(packs, bytes, sizes) { choose(deadest(packs, live, full, order, sizes)) }
     return SyncCompaction(rewrites: chosen.sorted { $0.lowerBound < $1.lowerBound })
   }
 
   /// The adjacent small packs with the fewest live bytes.
   private static func smallest(
-    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ used: Set<Int>, _ sizes: SyncSizes
+    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ order: Order, _ sizes: SyncSizes
   ) -> Range<Int>? {
     let width = max(sizes.mergedPacks, 2)
     var best: (range: Range<Int>, live: Int64)?
     for start in 0..<max(packs.count - width + 1, 0) {
       let range = start..<start + width
-      guard range.allSatisfy({ isSmall(packs[$0], full) && !used.contains($0) }) else { continue }
+      guard range.allSatisfy({ isSmall(packs[$0], full) && !order.used.contains($0) }), order.allows(range)
+      else {
+        continue
+      }
       let sum = range.reduce(0) { $0 + live[$1] }
       if sum <= full, best.map({ sum < $0.live }) ?? true { best = (range, sum) }
     }
@@ -59,13 +65,18 @@ struct SyncCompaction: Sendable, Equatable {
 
   /// The pack with the greatest share of dead bytes, and those after it while they fit into one full pack.
   private static func deadest(
-    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ used: Set<Int>, _ sizes: SyncSizes
+    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ order: Order, _ sizes: SyncSizes
   ) -> Range<Int>? {
     func share(_ index: Int) -> Double { Double(live[index]) / Double(max(packs[index].bytes, 1)) }
-    let candidates = packs.indices.filter { !used.contains($0) && live[$0] < packs[$0].bytes }
-    guard let first = candidates.min(by: { share($0) < share($1) }) else { return nil }
+    let candidates = packs.indices.filter {
+      !order.used.contains($0) && live[$0] < packs[$0].bytes && order.allows($0..<$0 + 1)
+    }
+    func dead(_ indices: [Int]) -> Int64 { indices.reduce(0) { $0 + packs[$1].bytes - live[$1] } }
+    guard var first = candidates.min(by: { share($0) < share($1) }) else { return nil }
+    // Where more of the dead bytes are bound to an order, it begins with the first pack.
+    if let bound = order.first, dead(order.bound) > dead([first]) { first = bound }
     var (end, sum) = (first + 1, live[first])
-    while end < packs.count, end - first < sizes.rewrittenPacks, !used.contains(end), share(end) < 0.8,
+    while end < packs.count, end - first < sizes.rewrittenPacks, !order.used.contains(end), share(end) < 0.8,
       sum + live[end] <= full
     {
       sum += live[end]

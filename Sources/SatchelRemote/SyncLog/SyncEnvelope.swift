@@ -94,6 +94,9 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// Whether its writer had seen another envelope of the same key.
   package func isBuilt(on other: SyncEnvelope) -> Bool { ancestors.include(other) }
 
+  /// Whether, as a later entry of the same log, it was certainly not built on another envelope of the key.
+  func isFork(of other: SyncEnvelope) -> Bool { ancestors.exclude(other) }
+
   private static func bytes(
     _ content: SyncContent, _ key: SyncKey, _ version: Int64, _ writer: String, _ number: Int64,
     _ ancestors: SyncVersionVector, _ salt: String?

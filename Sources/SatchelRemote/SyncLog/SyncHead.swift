@@ -52,8 +52,12 @@ struct SyncHead: Sendable, Equatable {
   var digest = SyncDigest()
   /// The number of the head before the last removal of objects that no head named.
   var fence: Int64 = 0
-  /// Tombstones below this sequence number may have been removed.
+  /// Times of this head's predecessors.
+  var times = SyncTimes()
+  /// Tombstones up to this sequence number are not entries, and packs may lack them.
   var horizon: Int64 = 0
+  /// The position in another log up to which this one has the same history.
+  var follows: Position?
   /// Identifies the key that entries are sealed with; nil when they are not.
   var key: String?
   /// The name of the log that the objects were sealed for, if it is another one: after a remote has lost
@@ -141,7 +145,15 @@ struct SyncHead: Sendable, Equatable {
     add(#""epoch":\#(position.epoch),"log":"\#(position.log)","#)
     add(#""number":\#(position.number),"id":"\#(id)","count":\#(count),"bytes":\#(self.bytes),"#)
     add(#""digest":"\#(digest.text)","fence":\#(fence),"#)
+    if !times.pairs.isEmpty {
+      add(#""times":"#)
+      times.write(into: &bytes)
+      add(",")
+    }
     if horizon > 0 { add(#""horizon":\#(horizon),"#) }
+    if let follows {
+      add(#""follows":{"epoch":\#(follows.epoch),"log":"\#(follows.log)","number":\#(follows.number)},"#)
+    }
     if let origin { add(#""origin":"\#(origin)","#) }
     add(#""packs":["#)
     for (index, pack) in packs.enumerated() {
@@ -179,9 +191,9 @@ struct SyncHead: Sendable, Equatable {
 
 extension SyncHead {
   private static let known = [
-    "format", "closed", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "horizon", "key",
-    "origin",
-    "packs", "inline_from", "retired", "missing", "signature", SyncHeadChecksum.member,
+    "format", "closed", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "times",
+    "horizon", "follows", "key", "origin", "packs", "inline_from", "retired", "missing", "signature",
+    SyncHeadChecksum.member,
   ]
   private static let memberLimit = 64
 
@@ -231,7 +243,14 @@ extension SyncHead {
     }
     self.digest = digest
     fence = try members.integer("fence", 0...position.number)
+    times = try SyncTimes(members, number: position.number)
     horizon = try members.integerIfAny("horizon", 0...position.number) ?? 0
+    if members.raw("follows") != nil {
+      let follows = try members.object("follows", limit: 8)
+      self.follows = Position(
+        epoch: try follows.integer("epoch", 0...position.epoch), log: try follows.digits("log", count: 16),
+        number: try follows.integer("number", 0...position.number))
+    }
     key = members.raw("key") == nil ? nil : try members.digits("key", count: 16)
     origin = members.raw("origin") == nil ? nil : try members.digits("origin", count: 16)
     signature =

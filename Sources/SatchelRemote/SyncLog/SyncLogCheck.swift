@@ -57,6 +57,9 @@ package enum SyncLogCheck {
       if try found.integer(1) != size {
         report("sync_entry", "\(row.key): its size is not that of the envelope")
       }
+      if try SyncEnvelope(parsing: entry).content.isDeleted != row.isTombstone {
+        report("sync_entry", "\(row.key): whether it is a deletion differs from the envelope")
+      }
       count += 1
       bytes += size
       digest.add(row.key, entry)

@@ -73,15 +73,20 @@ protocol SyncLogLedger: Sendable {
   /// The content of the next commits: the keys of pending changes, and the changes that cannot be sent.
   func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure])
 
-  /// The live entries in the interval of each pack.
-  func live(in packs: [SyncPack]) throws -> [SyncLiveEntries]
+  /// The live entries in the interval of each pack, without tombstones up to a horizon.
+  func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries]
 
-  /// The frames of the live entries in an interval, and their number.
+  /// Takes the tombstones up to a horizon out of the sums of the entries with changes.
+  ///
+  /// - Throws: `SatchelError` (`busy`) when the position is no longer that of the changes
+  func exclude(through horizon: Int64, from changes: inout SyncChanges) throws
+
+  /// The frames of the live entries in an interval, without tombstones up to a horizon, and their number.
   ///
   /// - Throws: `SatchelError` (`busy`) when the position is no longer that of `state`
-  func liveEntries(_ interval: ClosedRange<Int64>, at state: SyncLogState) throws -> (
-    body: [UInt8], count: Int
-  )
+  func liveEntries(
+    _ interval: ClosedRange<Int64>, above horizon: Int64, at state: SyncLogState
+  ) throws -> (body: [UInt8], count: Int)
 
   /// The entries of a pull, as far as they could be read, by rows.
   ///
@@ -125,6 +130,10 @@ struct SyncPull: Sendable {
   var isWhole: Bool
   /// The state at its beginning; for a pull of all entries, with the sums of the stored entries.
   var state: SyncLogState
+  /// The horizon of the head.
+  var horizon: Int64 = 0
+  /// Entries up to this number that the log lacks were deleted, and their tombstones dropped.
+  var droppedThrough: Int64 = 0
   /// Entries with this number and below are known.
   var known: Int64 { isWhole ? 0 : state.position?.number ?? 0 }
 }

@@ -39,6 +39,9 @@ struct SyncLogRemote: Sendable {
     self.cancellation = cancellation
   }
 
+  /// The remote's time, Unix milliseconds, in its latest response; nil when it sends none.
+  var date: Int64? { (store as? any DatedObjectStore)?.date }
+
   private var requests: RetryingRequests { RetryingRequests(retry: retry, cancellation: cancellation) }
 
   private func key(_ pack: String) throws(ObjectStoreError) -> ObjectKey { try ObjectKey(packs.text + pack) }

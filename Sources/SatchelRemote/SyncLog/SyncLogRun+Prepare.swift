@@ -49,14 +49,16 @@ extension SyncLogRun {
     var changes = changes
     let number = (state.position?.number ?? 0) + 1
     let present = state.head
-    let next = Self.next(present, state, number)
+    var next = Self.next(present, state, number)
+    try date(&next, at: state)
+    if next.horizon > present?.horizon ?? 0 { try ledger.exclude(through: next.horizon, from: &changes) }
     var draft = Draft(head: next, seal: remote.seal(of: next))
     if let present {
       // Another process of the device may have adopted a new key since this one read the state.
       try remote.authorize(present)
       draft.inline = try remote.entries(of: present)
     }
-    let rewritten = try compact(&draft, state, upkeep)
+    let rewritten = try compact(&draft, state, upkeep, bytes: min(state.bytes, changes.state.bytes))
     draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
     append(&changes, number, &draft)
     draft.sealInline()
@@ -158,18 +160,21 @@ extension SyncLogRun {
   /// Replaces packs by ones with their live entries.
   ///
   /// - Returns: the replaced packs
-  private func compact(_ draft: inout Draft, _ state: SyncLogState, _ upkeep: Upkeep) throws -> [String] {
-    let packs = draft.head.packs
+  private func compact(
+    _ draft: inout Draft, _ state: SyncLogState, _ upkeep: Upkeep, bytes: Int64
+  ) throws -> [String] {
+    let (packs, horizon) = (draft.head.packs, draft.head.horizon)
     let required =
       packs.indices.filter { upkeep.broken.contains(packs[$0].name) }
       + packs.indices.filter { upkeep.dead.contains(packs[$0].name) }
-    guard !required.isEmpty || SyncCompaction.isDue(packs, bytes: state.bytes, sizes) else { return [] }
-    let live = try ledger.live(in: packs).map(\.bytes)
-    let plan = SyncCompaction.plan(packs, live: live, bytes: state.bytes, required: required, sizes)
+    guard !required.isEmpty || SyncCompaction.isDue(packs, bytes: bytes, sizes) else { return [] }
+    let live = try ledger.live(in: packs, above: horizon)
+    let plan = SyncCompaction.plan(
+      packs, live: live, bytes: bytes, required: required, horizon: horizon, sizes)
     var replaced: [String] = []
     for range in plan.rewrites.reversed() {
       guard let first = packs[range].first, let last = packs[range].last else { continue }
-      let (frames, count) = try ledger.liveEntries(first.from...last.to, at: state)
+      let (frames, count) = try ledger.liveEntries(first.from...last.to, above: horizon, at: state)
       guard frames.count + SyncSeal.overhead <= SyncPack.maximumSize else { continue }
       let new = count > 0 ? [draft.pack(frames, entries: count, from: first.from, to: last.to)] : []
       draft.head.packs.replaceSubrange(range, with: new)

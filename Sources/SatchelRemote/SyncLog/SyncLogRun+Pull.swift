@@ -8,14 +8,12 @@ extension SyncLogRun {
   mutating func pull(
     _ head: SyncHead, _ etag: ETag, _ state: SyncLogState, _ failures: Int
   ) throws -> SatchelError? {
-    var isNew = true
-    if let position = state.position {
-      isNew =
-        position.log != head.position.log || position.epoch != head.position.epoch
-        || position.number < head.horizon
-    }
-    for all in isNew ? [true] : [false, true] {
+    let known = state.position
+    let isSameLog = known?.log == head.position.log && known?.epoch == head.position.epoch
+    let dropped = known.map { head.droppedThrough(from: $0) } ?? 0
+    for all in isSameLog && dropped == 0 ? [false, true] : [true] {
       var pull = try ledger.beginPull(all: all, from: state)
+      (pull.horizon, pull.droppedThrough) = (head.horizon, dropped)
       let missing = try store(head, &pull, all: options.acceptsLoss && failures >= 3)
       if !missing.isEmpty { return try lose(missing, head, etag, pull, failures) }
       if try ledger.complete(pull, head, etag) {
@@ -151,6 +149,7 @@ extension SyncLogRun {
     var head = head
     // The packs stay as they are.
     if head.key != nil { head.origin = head.origin ?? head.position.log }
+    head.follows = head.position
     head.position = head.position.next(after: known, isRenumbered: false)
     head.id = SyncName.random()
     head.fence = head.position.number

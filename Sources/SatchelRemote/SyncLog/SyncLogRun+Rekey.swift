@@ -66,7 +66,10 @@ extension SyncLogRun {
       return false
     }
     let old = state.head
-    new.head.horizon = old?.horizon ?? 0
+    if new.head.position.number > known.number {
+      new.head.horizon = old?.horizon ?? 0
+      new.head.follows = state.position
+    }
     new.head.others = old?.others ?? []
     let replaced = (old?.packs.map(\.name) ?? []) + (old?.retired ?? [])
     new.head.retired = Array(replaced.prefix(SyncHead.maximumRetired))

@@ -303,7 +303,9 @@ package struct SyncLogRun {
     }
     guard let prepared = try prepare(changes, upkeep) else { return .again(Self.raced) }
     guard try commit(prepared.upload, compactions: prepared.compactions) else { return .again(Self.raced) }
-    rewritten.formUnion(upkeep.broken)
+    // Packs may have to be rewritten before them.
+    rewritten.formUnion(
+      prepared.rewritten.isEmpty ? upkeep.broken : upkeep.broken.intersection(prepared.rewritten))
     if isFurther { further += 1 }
     for change in changes.changes { report.addSent(change.envelope) }
     try options.progress(.send(report.sent))
@@ -350,16 +352,9 @@ package struct SyncLogRun {
     if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
     upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
     if options.purges, !changes.hasMore {
-      let live = try ledger.live(in: head.packs)
-      upkeep.dead = Set(
-        zip(head.packs, live).filter { $0.entries > $1.count && canRewrite($1) }.map(\.0.name))
+      upkeep.dead = try rewritable(head, at: state)
     }
     return upkeep
-  }
-
-  /// Whether the live entries of a pack fit into a new one: their frames may be longer than in a segment.
-  private func canRewrite(_ live: SyncLiveEntries) -> Bool {
-    live.bytes + live.count * 16 + Int64(SyncSeal.overhead) <= SyncPack.maximumSize
   }
 
   /// Finds packs that no head names, and packs that the head names and that are missing or damaged.

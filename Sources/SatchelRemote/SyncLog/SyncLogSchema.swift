@@ -11,11 +11,12 @@ package enum SyncLogSchema {
         "sync_log.count": StoredRange.count, "sync_log.bytes": StoredRange.count,
         "sync_log.generation": StoredRange.count, "sync_log.next_generation": StoredRange.count,
         "sync_log.previous": StoredRange.count, "sync_log.compactions": StoredRange.count,
-        "sync_log.synced": StoredRange.time,
+        "sync_log.synced": StoredRange.time, "sync_log.dropped_through": StoredRange.count,
         "sync_entry.generation": StoredRange.count, "sync_entry.seq": StoredRange.count,
         "sync_entry.size": StoredRange.length, "sync_entry.pending": StoredRange.count,
         "sync_entry.in_flight_sequence": StoredRange.count, "sync_entry.in_flight_number": StoredRange.count,
-        "sync_entry.undecided": StoredRange.flag, "sync_entry.attempts": 0...1 << 31,
+        "sync_entry.undecided": StoredRange.flag, "sync_entry.tombstone": StoredRange.flag,
+        "sync_entry.attempts": 0...1 << 31,
         "sync_entry.retry_at": StoredRange.time, "sync_entry.deleted": StoredRange.time,
         "sync_entry.revision": 0...1 << 60, "sync_entry.created": StoredRange.time,
         "sync_entry.received": StoredRange.time, "sync_entry.base_received": StoredRange.time,
@@ -41,10 +42,11 @@ package enum SyncLogSchema {
     -- The sync log that the store is bound to. `epoch`, `log` and `number` are the position that it has read, `etag`
     -- and `head` the head there, NULL before the first. `digest`, `count` and `bytes` are of the entries of the valid
     -- `generation`. While a long step is in progress, `phase` names it; `previous` is the generation from which the
-    -- local state is being moved. A head that is to be written, or was and is to be confirmed, is `pending_upload`;
-    -- `pending_upload_base` is the ETag that it replaces, `pending_upload_deletes` are names of packs to delete
-    -- afterwards, and `pending_upload_etag` is its own, once it is known to be written. `synced` is when a sync was last
-    -- complete, in Unix milliseconds. `key` identifies the key that the log was last read with, NULL for none.
+    -- local state is being moved, of which entries up to `dropped_through` that the log lacks were deleted. A head that
+    -- is to be written, or was and is to be confirmed, is `pending_upload`; `pending_upload_base` is the ETag that it
+    -- replaces, `pending_upload_deletes` are names of packs to delete afterwards, and `pending_upload_etag` is its own,
+    -- once it is known to be written. `synced` is when a sync was last complete, in Unix milliseconds. `key` identifies
+    -- the key that the log was last read with, NULL for none.
     CREATE TABLE sync_log(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       remote TEXT NOT NULL,
@@ -66,6 +68,7 @@ package enum SyncLogSchema {
       pending_upload_deletes TEXT,
       pending_upload_etag TEXT,
       compactions INTEGER NOT NULL,
+      dropped_through INTEGER,
       synced INTEGER,
       key TEXT
     ) STRICT;
@@ -95,8 +98,9 @@ package enum SyncLogSchema {
 
   private static let entries = """
     -- The entries of the sync log, and the sync metadata of what is local. `seq` is the entry's number and `size` that
-    -- of its envelope in bytes; NULL and 0 when the remote has none. `remote` is the envelope, NULL when it is equal
-    -- to `base`, the last synced one. `pending` is the number of the latest local change. `in_flight_envelope` is
+    -- of its envelope in bytes; NULL and 0 when the remote has none; `tombstone` is 1 for a deletion. `remote` is the
+    -- envelope, NULL when it is equal to `base`, the last synced one; without `seq`, it is a deletion that the remote
+    -- has dropped and that is still to be applied. `pending` is the number of the latest local change. `in_flight_envelope` is
     -- being sent, for the change `in_flight_sequence`, and is to have the number `in_flight_number`. `ancestors` is
     -- what the local content was built on, where that is more than `base`. `undecided` is 1 while `remote` is to be
     -- applied or compared with the local content; `conflict` is the checksum of the envelope that an open conflict is
@@ -129,12 +133,14 @@ package enum SyncLogSchema {
       created INTEGER,
       received INTEGER,
       base_received INTEGER,
+      tombstone INTEGER,
       UNIQUE(collection, key, generation)
     ) STRICT;
     CREATE INDEX sync_entry_seq ON sync_entry(generation, seq, size);
     CREATE INDEX sync_entry_pending ON sync_entry(pending) WHERE pending IS NOT NULL;
     CREATE INDEX sync_entry_in_flight ON sync_entry(in_flight_sequence) WHERE in_flight_sequence IS NOT NULL;
     CREATE INDEX sync_entry_undecided ON sync_entry(generation, collection) WHERE undecided IS NOT NULL;
+    CREATE INDEX sync_entry_tombstone ON sync_entry(generation, seq, size) WHERE tombstone IS NOT NULL;
     CREATE INDEX sync_entry_retry ON sync_entry(retry_at) WHERE retry_at IS NOT NULL;
     """
 }

@@ -38,8 +38,10 @@ struct SyncLogState: Sendable {
   var count: Int64
   var bytes: Int64
   var generation: Int64
-  /// The generation from which the local state is being moved.
+  /// The generation from which the local state is being moved,
   var previous: Int64?
+  /// and the number of the entries in it that the log has lost to nothing but deletion.
+  var droppedThrough: Int64 = 0
   var phase: Phase?
   var upload: PendingUpload?
   /// Commits with a compaction since the last sweep.
@@ -63,8 +65,8 @@ struct SyncLogState: Sendable {
     try connection.first(
       """
       SELECT remote, user, epoch, log, number, etag, head, digest, count, bytes, generation, previous, phase,
-      pending_upload, pending_upload_base, pending_upload_deletes, pending_upload_etag, compactions, key
-      FROM sync_log
+      pending_upload, pending_upload_base, pending_upload_deletes, pending_upload_etag, compactions, key,
+      dropped_through FROM sync_log
       """
     ) { row in
       guard let digest = SyncDigest(row.text(7), key: key) else { throw row.damage(7, "is not a digest") }
@@ -82,6 +84,7 @@ struct SyncLogState: Sendable {
       if row.isNull(6) { state.etag = nil } else { state.headBytes = Array(row.bytes(6)) }
       state.key = row.textIfAny(18)
       state.previous = try row.integerIfAny(11, in: StoredRange.count)
+      state.droppedThrough = try row.integerIfAny(19, in: StoredRange.count) ?? 0
       if let phase = row.textIfAny(12) {
         guard let phase = Phase(rawValue: phase) else { throw row.damage(12, "is not a phase") }
         state.phase = phase
@@ -104,7 +107,8 @@ struct SyncLogState: Sendable {
           """
           UPDATE sync_log SET epoch = ?, log = ?, number = ?, etag = ?, head = ?, digest = ?, count = ?, bytes = ?,
           generation = ?, previous = ?, phase = ?, pending_upload = ?, pending_upload_base = ?,
-          pending_upload_deletes = ?, pending_upload_etag = ?, compactions = ?, key = ?
+          pending_upload_deletes = ?, pending_upload_etag = ?, compactions = ?, key = ?,
+          dropped_through = ?
           """, Binding(position?.epoch), Binding(position?.log), Binding(position?.number),
           Binding(etag?.text),
           self.headBytes == nil ? .null : .blob(headBytes), .text(digest.text), .integer(count),
@@ -112,7 +116,7 @@ struct SyncLogState: Sendable {
           .integer(generation), Binding(previous), Binding(phase?.rawValue),
           upload == nil ? .null : .blob(uploadBytes), Binding(upload?.base?.text),
           Binding(upload?.deletes.joined(separator: " ")), Binding(upload?.etag?.text), .integer(compactions),
-          Binding(key))
+          Binding(key), .integer(droppedThrough))
       }
     }
   }
@@ -122,6 +126,13 @@ struct SyncLogState: Sendable {
     try connection.run(
       "UPDATE sync_log SET digest = ?, count = ?, bytes = ?, phase = ?", .text(digest.text), .integer(count),
       .integer(bytes), Binding(phase?.rawValue))
+  }
+
+  /// Updates the totals: an entry is dropped.
+  mutating func remove(_ key: SyncKey, _ old: [UInt8]) {
+    digest.remove(key, old)
+    bytes = max(bytes - Int64(old.count), 0)
+    count = max(count - 1, 0)
   }
 
   /// Updates the totals: an envelope replaces another one, or is new.

@@ -93,7 +93,7 @@ extension SyncLogTables {
         let endsConflict = row.conflict != nil
         row.conflict = nil
         try table.write(row)
-        let isFork = base.map { base in row.pending == nil && remote?.isBuilt(on: base) == false } ?? false
+        let isFork = base.map { base in row.pending == nil && remote?.isFork(of: base) == true } ?? false
         entries.append(
           SyncUndecided(
             key: row.key, base: isFork ? nil : base, remote: remote,
@@ -127,7 +127,8 @@ extension SyncLogTables {
         key: row.key, decision: decision, isDeletion: entry.remote?.content.isDeleted ?? true))
     switch decision {
     case .match, .apply:
-      guard let remote = entry.remote else { return try table.delete(row.id) }
+      // A tombstone that the log has dropped leaves nothing.
+      guard let remote = entry.remote, row.sequence != nil else { return try table.delete(row.id) }
       row.setBase(remote.bytes, received: row.received)
       row.ancestors = nil
       row.pending = nil
@@ -137,6 +138,11 @@ extension SyncLogTables {
       if decision == .merged { row.pending = try SyncTracking.sequence(transaction) }
     case .conflict:
       row.conflict = entry.remote?.checksum
+      row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+    case .waiting where entry.remote == nil:
+      // It cannot be deleted here, and its tombstone is no longer in the log: it is sent again.
+      row.ancestors = try row.allAncestors()
+      row.base = nil
       row.pending = try row.pending ?? SyncTracking.sequence(transaction)
     case .waiting: break
     }

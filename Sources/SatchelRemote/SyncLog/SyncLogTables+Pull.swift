@@ -69,7 +69,15 @@ extension SyncLogTables {
           ?? SyncRow(id: 0, key: key, generation: start.generation)
         if let sequence = row.sequence, sequence >= entry.sequence { continue }
         sums.replace(key, row.entry, entry.envelope.bytes)
+        if (row.sequence ?? 0) <= start.horizon, let old = row.remote ?? row.entry,
+          try !Self.isKnown(old, to: entry.envelope.bytes),
+          try SyncEnvelope(parsing: old).content.isDeleted
+        {
+          // The line of versions has ended with a tombstone that the writer did not know any more.
+          try row.forgetBase()
+        }
         row.sequence = entry.sequence
+        row.isTombstone = entry.envelope.content.isDeleted
         row.isSensitive = row.isSensitive || entry.envelope.isSensitive
         let hadRemote = row.remote != nil
         row.setRemote(entry.envelope.bytes, received: transaction.now)
@@ -98,12 +106,15 @@ extension SyncLogTables {
     return named.number > own.number || named.number == own.number && named.checksum != own.checksum
   }
 
-  private static func check(_ pull: SyncPull, _ state: SyncLogState) throws {
+  static func check(_ pull: SyncPull, _ state: SyncLogState) throws {
     let isSame = state.position == pull.state.position && state.generation == pull.state.generation
     guard isSame, state.phase == nil || state.phase == .pull else { throw changedMeanwhile }
   }
 
   func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
+    var pull = pull
+    pull.horizon = head.horizon
+    try drop(&pull)
     let fits = try completePosition(pull, head, etag)
     // An interrupted read of the whole log may no longer be needed.
     if fits, !pull.isWhole { try deleteRows(before: .max) }
@@ -126,6 +137,7 @@ extension SyncLogTables {
         (state.digest, state.count, state.bytes) = (sums.digest, sums.count, sums.bytes)
         state.previous = state.generation
         state.generation = pull.generation
+        state.droppedThrough = pull.droppedThrough
         state.phase = .rejoin
       } else {
         state.phase = nil
@@ -150,17 +162,16 @@ extension SyncLogTables {
         "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", .integer(previous),
         .integer(Int64(sizes.rowsOfStep)))
       let declared = try declaredCollections(connection)
-      let horizon = state.head?.horizon ?? 0
       for id in ids {
         guard let row = try table.row(id), row.generation == previous else {
           throw RowOrder.damaged("sync_entry")
         }
         try move(
-          row, to: state.generation, transaction, table, horizon,
-          isDeclared: declared.contains(row.key.collection))
+          row, to: state, transaction, table, isDeclared: declared.contains(row.key.collection))
       }
       if ids.count == sizes.rowsOfStep { return true }
       state.previous = nil
+      state.droppedThrough = 0
       state.phase = nil
       try state.write(connection)
       return false
@@ -168,30 +179,37 @@ extension SyncLogTables {
   }
 
   private func move(
-    _ old: SyncRow, to generation: Int64, _ transaction: Transaction, _ table: SyncRowTable,
-    _ horizon: Int64, isDeclared: Bool
+    _ old: SyncRow, to state: SyncLogState, _ transaction: Transaction, _ table: SyncRowTable,
+    isDeclared: Bool
   ) throws {
-    let new = try table.row(old.key, generation: generation)
+    let new = try table.row(old.key, generation: state.generation)
     guard old.isLocal else { return try table.delete(old.id) }
     var row = old
-    row.generation = generation
+    row.generation = state.generation
     row.sequence = new?.sequence
     row.isSensitive = old.isSensitive || new?.isSensitive ?? false
     let entry = new?.entry
-    // Entries that are absent below the horizon were deleted, and are decided.
-    let isExpired = entry == nil && (old.sequence ?? .max) <= horizon
-    if let base = row.base, !isExpired, try !Self.isKnown(base, to: entry) {
-      row.ancestors = try row.allAncestors()
-      // A deletion that the log has lost is decided against the entry that replaced it.
-      let content = try SyncEnvelope(parsing: base).dated(row.baseReceived).content
-      if content.isDeleted, row.pending == nil { row.deletion = content }
-      row.base = nil
-      row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+    row.isTombstone = new?.isTombstone ?? false
+    // Of these entries, those that the log lacks were deleted, and an entry replaces one of them even where its writer
+    // did not know the tombstone between them.
+    let isShared = (old.sequence ?? .max) <= state.droppedThrough
+    if let base = row.base, try !Self.isKnown(base, to: entry) {
+      if !isShared {
+        row.ancestors = try row.allAncestors()
+        // A deletion that the log has lost is decided against the entry that replaced it.
+        let content = try SyncEnvelope(parsing: base).dated(row.baseReceived).content
+        if content.isDeleted, row.pending == nil { row.deletion = content }
+        row.base = nil
+        row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+      } else if entry != nil {
+        try row.forgetBase()
+      }
     }
     // An entry that was read again was received before.
     row.setRemote(entry, received: SyncStoredEnvelope.isSame(old.entry, entry) ? old.received : new?.received)
     // An entry that waited, or had a conflict, may be gone: that ends them.
-    row.isUndecided = isDeclared && (row.remote != nil || old.remote != nil || isExpired && row.base != nil)
+    row.isUndecided =
+      isDeclared && (row.remote != nil || old.remote != nil || entry == nil && row.base != nil)
     if let new { try table.delete(new.id) }
     if row.isLocal || row.sequence != nil { try table.write(row) } else { try table.delete(row.id) }
   }

@@ -155,15 +155,18 @@ extension SyncLogTables {
     }
   }
 
-  func live(in packs: [SyncPack]) throws -> [SyncLiveEntries] {
+  func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries] {
     try database.read { connection in
       guard let state = try SyncLogState.read(connection) else { return packs.map { _ in SyncLiveEntries() } }
       return try packs.map { pack in
         try connection.first(
           """
-          SELECT count(*), coalesce(sum(size), 0) + 12 * count(*) FROM sync_entry
-          WHERE generation = ? AND seq BETWEEN ? AND ?
-          """, .integer(state.generation), .integer(pack.from), .integer(pack.to)
+          SELECT count(*) - coalesce(n, 0),
+          coalesce(sum(size), 0) - coalesce(bytes, 0) + 12 * (count(*) - coalesce(n, 0)) FROM sync_entry,
+          (SELECT count(*) n, coalesce(sum(size), 0) bytes FROM sync_entry
+            WHERE generation = ?1 AND seq BETWEEN ?2 AND min(?3, ?4) AND tombstone IS NOT NULL)
+          WHERE generation = ?1 AND seq BETWEEN ?2 AND ?3
+          """, .integer(state.generation), .integer(pack.from), .integer(pack.to), .integer(horizon)
         ) {
           SyncLiveEntries(
             count: try $0.integer(0, in: StoredRange.count), bytes: try $0.integer(1, in: StoredRange.count))
@@ -173,7 +176,7 @@ extension SyncLogTables {
   }
 
   func liveEntries(
-    _ interval: ClosedRange<Int64>, at state: SyncLogState
+    _ interval: ClosedRange<Int64>, above horizon: Int64, at state: SyncLogState
   ) throws -> (body: [UInt8], count: Int) {
     try readingAgain { connection, table in
       guard let present = try SyncLogState.read(connection), present.isSame(as: state), present.phase == nil
@@ -182,8 +185,9 @@ extension SyncLogTables {
       try connection.each(
         """
         SELECT seq, coalesce(remote, base), id FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ?
-        ORDER BY seq
-        """, .integer(state.generation), .integer(interval.lowerBound), .integer(interval.upperBound)
+        AND (tombstone IS NULL OR seq > ?) ORDER BY seq
+        """, .integer(state.generation), .integer(interval.lowerBound), .integer(interval.upperBound),
+        .integer(horizon)
       ) { row in
         guard !row.isNull(1) else { throw row.damage(1, "is missing") }
         var envelope = Array(row.bytes(1))
@@ -313,12 +317,14 @@ extension SyncLogTables {
       try Self.arrive(&row, sent, at: transaction.now)
       row.sequence = sent.number
       row.setRemote(sent.envelope, received: transaction.now)
+      row.isTombstone = try SyncEnvelope(parsing: sent.envelope).content.isDeleted
       row.isUndecided = false
       try table.write(row)
     }
-    let isOpen = ids.count == sizes.rowsOfStep
+    var isOpen = ids.count == sizes.rowsOfStep
+    let head = try SyncHead(parsing: upload.head)
+    if !isOpen { isOpen = try drop(state.generation, through: head.horizon, &state, table) }
     if !isOpen {
-      let head = try SyncHead(parsing: upload.head)
       let fits = state.digest == head.digest && state.count == head.count && state.bytes == head.bytes
       // Without the ETag the head is read again, and the entries with it.
       (state.position, state.etag, state.headBytes) = (head.position, fits ? upload.etag : nil, upload.head)

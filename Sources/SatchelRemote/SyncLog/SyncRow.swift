@@ -8,9 +8,11 @@ struct SyncRow: Sendable {
   var generation: Int64
   /// Nil when the remote has no entry.
   var sequence: Int64?
-  /// Nil when it is equal to `base`.
+  /// Nil when it is equal to `base`. Without a sequence, a dropped tombstone that is still to be applied.
   var remote: [UInt8]?
   var base: [UInt8]?
+  /// Whether the entry is a deletion.
+  var isTombstone = false
   var pending: Int64?
   var inFlight: InFlight?
   var ancestors: SyncVersionVector?
@@ -37,9 +39,9 @@ struct SyncRow: Sendable {
   /// The envelope in the remote, at the position.
   var entry: [UInt8]? { sequence == nil ? nil : remote ?? base }
 
-  /// The entry, with times that are not later than it was received.
+  /// The entry, or a dropped tombstone that is still to be applied, with times that are not later than it was received.
   var entryEnvelope: SyncEnvelope? {
-    get throws { try entry.map { try SyncEnvelope(parsing: $0).dated(received) } }
+    get throws { try (remote ?? entry).map { try SyncEnvelope(parsing: $0).dated(received) } }
   }
 
   /// The base, with times that are not later than it was received.
@@ -141,7 +143,7 @@ struct SyncRowTable {
       """
       SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
       e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
-      e.revision, e.created, e.received, e.base_received
+      e.revision, e.created, e.received, e.base_received, e.tombstone
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
       WHERE e.collection = ? AND e.key = ? AND e.generation = ?
       """, .integer(collection), .text(key.id), .integer(generation), read: read)
@@ -152,7 +154,7 @@ struct SyncRowTable {
       """
       SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
       e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
-      e.revision, e.created, e.received, e.base_received
+      e.revision, e.created, e.received, e.base_received, e.tombstone
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection WHERE e.id = ?
       """, .integer(id), read: read)
   }
@@ -190,12 +192,14 @@ struct SyncRowTable {
     }
     result.received = try row.integerIfAny(18, in: StoredRange.time)
     result.baseReceived = try row.integerIfAny(19, in: StoredRange.time)
+    result.isTombstone = !row.isNull(20)
     return result
   }
 
   /// Writes a row; an id of 0 inserts one. Clears the record of past failures.
   func write(_ row: SyncRow) throws {
     let size = row.entry.map { SyncStoredEnvelope.size(of: $0) } ?? 0
+    let tombstone: Binding = row.isTombstone && row.sequence != nil ? .integer(1) : .null
     var (remote, base, inFlight) = (row.remote, row.base, row.inFlight?.envelope)
     if row.isSensitive || sensitive.contains(row.key.collection) {
       remote = try remote.map { try sealed($0, of: row.key) }
@@ -209,25 +213,26 @@ struct SyncRowTable {
           """
           INSERT INTO sync_entry(collection, key, generation, seq, size, remote, base, pending, in_flight_sequence,
           in_flight_number, in_flight_envelope, ancestors, undecided, conflict, attempts, deleted, revision, created,
-          received, base_received) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+          received, base_received, tombstone)
+          VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
           """, .integer(try makeCollection(row.key.collection)), .text(row.key.id), .integer(row.generation),
           Binding(row.sequence), .integer(size), remote, base, Binding(row.pending),
           Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight, ancestors,
           row.isUndecided ? .integer(1) : .null, Binding(row.conflict), Binding(row.deletion?.modified),
           Binding(row.deletion?.revision), Binding(row.deletion?.created), Binding(row.received),
-          Binding(row.baseReceived))
+          Binding(row.baseReceived), tombstone)
       } else {
         try connection.run(
           """
           UPDATE sync_entry SET generation = ?, seq = ?, size = ?, remote = ?, base = ?, pending = ?,
           in_flight_sequence = ?, in_flight_number = ?, in_flight_envelope = ?, ancestors = ?, undecided = ?,
           conflict = ?, attempts = 0, retry_at = NULL, error = NULL, error_code = NULL, deleted = ?, revision = ?,
-          created = ?, received = ?, base_received = ? WHERE id = ?
+          created = ?, received = ?, base_received = ?, tombstone = ? WHERE id = ?
           """, .integer(row.generation), Binding(row.sequence), .integer(size), remote, base,
           Binding(row.pending), Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight,
           ancestors, row.isUndecided ? .integer(1) : .null, Binding(row.conflict),
           Binding(row.deletion?.modified), Binding(row.deletion?.revision), Binding(row.deletion?.created),
-          Binding(row.received), Binding(row.baseReceived), .integer(row.id))
+          Binding(row.received), Binding(row.baseReceived), tombstone, .integer(row.id))
       }
     }
   }

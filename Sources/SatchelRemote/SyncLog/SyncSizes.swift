@@ -20,6 +20,9 @@ struct SyncSizes: Sendable, Equatable {
   var rewrittenPacks = 4
   /// Commits with a compaction between two sweeps.
   var sweepInterval: Int64 = 32
+  /// Tombstones stay for as many milliseconds: 90 days. Heads are dated once a week.
+  var retention: Int64 = 90 * 86_400_000
+  var timesInterval: Int64 = 7 * 86_400_000
   /// The maximum number of rows that one transaction changes.
   var rowsOfStep = 1000
   /// The maximum number of entries that are decided in one transaction.

@@ -164,7 +164,7 @@ package final class SyncTracker {
   package func isDeleted(_ key: SyncKey) throws -> Bool {
     guard let row = try row(key) else { return false }
     if row.deletion != nil, row.remote == nil { return true }
-    return try row.entry.map { try SyncEnvelope(parsing: $0).content.isDeleted } ?? false
+    return try (row.remote ?? row.entry).map { try SyncEnvelope(parsing: $0).content.isDeleted } ?? false
   }
 
   /// The last synced envelope of a key.
@@ -191,7 +191,7 @@ package final class SyncTracker {
   package func resolve(_ key: SyncKey, seen checksum: String) throws -> Bool {
     guard var row = try row(key), row.remote != nil || row.conflict != nil else { return false }
     row.conflict = nil
-    let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
+    let remote = try (row.remote ?? row.entry).map { try SyncEnvelope(parsing: $0) }
     guard let remote, remote.checksum == checksum else {
       row.isUndecided = row.remote != nil
       try table.write(row)

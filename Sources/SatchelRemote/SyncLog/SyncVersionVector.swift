@@ -10,8 +10,8 @@ package struct SyncVersionVector: Sendable, Equatable {
     var checksum: String
   }
 
-  /// The maximum number of writers; those that were added first are dropped. A version that was built on a
-  /// dropped one counts as a conflict, which loses no data.
+  /// The maximum number of writers; those that were added first are dropped. Within one epoch the sequence then shows
+  /// what was built on what; across epochs, what was built on a dropped one counts as a conflict, which loses no data.
   static let limit = 32
 
   /// The writer that was added last is the last; no writer twice.
@@ -47,6 +47,11 @@ package struct SyncVersionVector: Sendable, Equatable {
     guard let version = version(of: envelope.writer) else { return false }
     return version.number > envelope.number
       || version.number == envelope.number && version.checksum == envelope.checksum
+  }
+
+  /// Whether an envelope is certainly not among them: a full vector may have lost its writer.
+  func exclude(_ envelope: SyncEnvelope) -> Bool {
+    !include(envelope) && (versions.count < Self.limit || version(of: envelope.writer) != nil)
   }
 
   /// Whether every other version, or a later one of its writer, is among them.

@@ -13,8 +13,10 @@ struct SyncCompactionTests {
   }
 
   private func plan(_ bytes: [Int64], _ live: [Int64], required: [Int] = []) -> [Range<Int>] {
-    SyncCompaction.plan(packs(bytes), live: live, bytes: live.reduce(0, +), required: required, SyncSizes())
-      .rewrites
+    SyncCompaction.plan(
+      packs(bytes), live: live.map { SyncLiveEntries(count: 2, bytes: $0) }, bytes: live.reduce(0, +),
+      required: required, SyncSizes()
+    ).rewrites
   }
 
   @Test("a full pack is a part of all bytes, within bounds") func fullPackPart() {
@@ -60,6 +62,23 @@ struct SyncCompactionTests {
     #expect(plan(bytes, live) == [])
   }
 
+  @Test("packs that may have dropped tombstones are rewritten after those before them") func packsInOrder() {
+    let bytes = [Int64](repeating: 1000 * Self.kib, count: 6)
+    let packs = packs(bytes)
+    func plan(_ counts: [Int64], required: [Int], horizon: Int64) -> [Range<Int>] {
+      let live = counts.map { SyncLiveEntries(count: $0, bytes: $0 * 500 * Self.kib) }
+      return SyncCompaction.plan(
+        packs, live: live, bytes: 6000 * Self.kib, required: required, horizon: horizon, SyncSizes()
+      ).rewrites
+    }
+    #expect(plan([2, 1, 2, 0, 2, 1], required: [3], horizon: 0) == [3..<4])
+    #expect(plan([2, 1, 2, 0, 2, 1], required: [3], horizon: 40) == [1..<2])
+    #expect(plan([2, 1, 2, 0, 2, 1], required: [1, 3], horizon: 40) == [1..<2, 3..<4])
+    #expect(plan([2, 2, 2, 0, 2, 1], required: [3], horizon: 40) == [3..<4])
+    #expect(plan([2, 1, 2, 0, 2, 1], required: [5], horizon: 40) == [5..<6])
+    #expect(plan([2, 1, 2, 0, 2, 1], required: [4], horizon: 40) == [4..<5])
+  }
+
   @Test("broken packs are rewritten in any case") func brokenPacksRewritten() {
     let bytes = [Int64](repeating: 1000 * Self.kib, count: 10)
     #expect(plan(bytes, bytes, required: [2, 7]) == [2..<3, 7..<8])
@@ -83,7 +102,9 @@ struct SyncCompactionTests {
       packs.append((SyncValues.pack("1", next, next, bytes: Int64(ids.count)), ids))
       next += 1
       let plan = SyncCompaction.plan(
-        packs.map(\.pack), live: packs.map(live), bytes: Int64(owner.count), sizes)
+        packs.map(\.pack), live: packs.map { SyncLiveEntries(count: 0, bytes: live($0)) },
+        bytes: Int64(owner.count),
+        sizes)
       for range in plan.rewrites.reversed() {
         let (from, to) = (packs[range.lowerBound].pack.from, packs[range.upperBound - 1].pack.to)
         let ids = owner.filter { $0.value >= from && $0.value <= to }.map(\.key)

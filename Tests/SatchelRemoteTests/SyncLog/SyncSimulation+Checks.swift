@@ -7,13 +7,14 @@ import SatchelStorage
 ///
 /// - S1 chain: a head replaces the one that it was made from
 /// - S2 reachable: what a head names exists, with its SHA-256
-/// - S3 fold: the digest is that of the entries, and no entry disappears or goes back
+/// - S3 fold: the digest is that of the entries; only tombstones up to the horizon disappear, and nothing returns
 /// - S4 seen: an entry was built on the one that it replaces, and is sent once
 /// - S5 shadow: at a position a device has exactly the entries of the head
 /// - S6 nothing is lost: every edit is in the remote, or in the conflicts of a device; and none meets itself
 /// - S7 rest: in the end all have the same, and a sync is one request
 /// - S8 garbage: in the end only what the head names is left
 /// - S9 forks: in a store that loses nothing there are none
+/// - S11 horizon: no device that was away for less than the retention is below it, and dropped tombstones leave nothing
 /// - S10 keys: without the key of the log a device changes nothing, here and there (`SyncSimulation+Keys.swift`)
 extension SyncSimulation {
   typealias Fold = [SyncKey: SyncEntry]
@@ -34,7 +35,7 @@ extension SyncSimulation {
     for entry in try head.entries(seal) where found[entry.envelope.key]?.sequence ?? -1 < entry.sequence {
       found[entry.envelope.key] = entry
     }
-    return found
+    return found.filter { !$0.value.envelope.content.isDeleted || $0.value.sequence > head.horizon }
   }
 
   // MARK: Heads
@@ -66,6 +67,7 @@ extension SyncSimulation {
     let replaced = try old.map { try SyncHead(parsing: $0.body) }
     try checkKey(head, replaced, isRekey: isRekey, device)
     let before = try replaced.map { try fold($0, objects) } ?? [:]
+    try checkHorizon(head, replaced, before, after, device)
     var digest = SyncDigest(key: keys.logKey(of: head)?.digest)
     for entry in after.values { digest.add(entry.envelope.key, entry.envelope.bytes) }
     let bytes = after.values.reduce(0) { $0 + Int64($1.envelope.bytes.count) }
@@ -74,7 +76,13 @@ extension SyncSimulation {
     }
     for (key, entry) in before {
       guard let next = after[key] else {
-        throw SyncViolation("S3: \(key) has disappeared with head \(number)")
+        guard entry.envelope.content.isDeleted, entry.sequence <= head.horizon else {
+          throw SyncViolation("S3: \(key) has disappeared with head \(number)")
+        }
+        let seen = ghosts[entry.envelope.content.revision]
+        dropped[key, default: []].formUnion(seen)
+        fine.formUnion(seen)
+        continue
       }
       if next.envelope == entry.envelope { continue }
       guard next.sequence > entry.sequence else {
@@ -85,6 +93,29 @@ extension SyncSimulation {
         throw SyncViolation("S4: device \(device) replaces a \(key) that it has not seen")
       }
       guard seen != all || hasRestored else { throw SyncViolation("S4: device \(device) sends \(key) twice") }
+    }
+  }
+
+  /// With a right clock among the two of each device, no head is older than it seems; and what was deleted does not
+  /// return.
+  private func checkHorizon(
+    _ head: SyncHead, _ old: SyncHead?, _ before: Fold, _ after: Fold, _ device: Int
+  ) throws {
+    let (log, number) = (head.position.log, head.position.number)
+    let known = old?.position.log == log ? old?.horizon ?? 0 : head.horizon
+    guard head.horizon >= known, head.horizon < number else {
+      throw SyncViolation("S11: the horizon goes from \(known) to \(head.horizon) with head \(number)")
+    }
+    written[log, default: [:]][number] = now
+    let isRight = hasDate || devices.allSatisfy { $0.skew == 0 }
+    if isRight, head.horizon > known, let time = written[log]?[head.horizon], now - time < retention {
+      throw SyncViolation("S11: the horizon passes a head that is \(now - time) old")
+    }
+    for (key, entry) in after where before[key] == nil {
+      let seen = ghosts[entry.envelope.content.revision]
+      if !hasRestored, let gone = dropped[key], seen.isSubset(of: gone), seen.isDisjoint(with: unsure) {
+        throw SyncViolation("S3: device \(device) brings back a \(key) whose tombstone was dropped")
+      }
     }
   }
 
@@ -165,6 +196,7 @@ extension SyncSimulation {
       $0.formUnion(ghosts[$1.envelope.content.revision])
     }
     known.formUnion(fine)
+    if hasLost { known.formUnion(deleted) }
     for device in devices {
       guard try device.client.documents() == wanted else {
         throw SyncViolation(
@@ -174,7 +206,7 @@ extension SyncSimulation {
         try $0.number(
           """
           SELECT count(*) FROM sync_entry WHERE pending IS NOT NULL OR undecided IS NOT NULL OR remote IS NOT NULL
-          OR in_flight_sequence IS NOT NULL OR generation < (SELECT generation FROM sync_log)
+          OR in_flight_sequence IS NOT NULL OR seq IS NULL OR generation < (SELECT generation FROM sync_log)
           """)
       }
       guard left == 0 else {

@@ -42,9 +42,20 @@ enum SyncMutant: String, CaseIterable {
   case oldname
   /// A damaged head is replaced without a condition.
   case nodamagetag
+  /// The base of a dropped tombstone is kept.
+  case keepsbase
+  /// A device below the horizon reads only what is new.
+  case goesonbelow
+  /// Only the own clock is believed.
+  case oneclock
+  /// A dropped tombstone leaves the log before what it deleted.
+  case anyorder
 
   /// Those that chance finds seldom: see `SyncSimulation.steer`.
   static let steered = [newbytes, ignoregc, plaintake, oldname, nodamagetag]
+  /// Those that only many schedules find.
+  static let rare = [goesonbelow, anyorder]
+  static let ofHorizon = [keepsbase, goesonbelow, oneclock, anyorder]
 }
 
 /// A schedule of devices with real stores and the real engine, one remote, and faults between any two requests, all drawn
@@ -84,6 +95,16 @@ final class SyncSimulation: @unchecked Sendable {
   var hasRestored = false
   let hasTwin: Bool
   let keys: SyncSimulationKeys
+  /// Edits before tombstones that were dropped, by key, and those of uploads whose outcome no device can know.
+  var dropped: [SyncKey: Set<String>] = [:]
+  var unsure: Set<String> = []
+  /// Edits before tombstones.
+  var deleted: Set<String> = []
+  /// When the head of each number was written, by log.
+  var written: [String: [Int64: Int64]] = [:]
+  /// Whether the remote has a clock, which is right.
+  let hasDate: Bool
+  let retention: Int64
   /// Devices change the key.
   private let rekeys: Bool
   /// The mutant whose mistake this schedule steers towards.
@@ -103,7 +124,14 @@ final class SyncSimulation: @unchecked Sendable {
     self.rekeys = rekeys
     let restores = random.below(5) == 0 && mutant == nil || mutant == .oldname
     self.restores = restores
-    let sizes = Self.sizes(&random)
+    let isHorizon = mutant.map { SyncMutant.ofHorizon.contains($0) } ?? false
+    let retention = Int64(isHorizon ? 100 : random.pick([100, 300, 1_000_000]))
+    self.retention = retention
+    let hasDate = isHorizon || random.chance(60)
+    self.hasDate = hasDate
+    var sizes = Self.sizes(&random)
+    sizes.retention = retention
+    sizes.timesInterval = Int64(random.pick([10, 50]))
     let policies = SyncTestClient.Policy.allCases
     let common = random.chance(60) ? random.pick(policies) : nil
     let declares = random.chance(70)
@@ -124,6 +152,8 @@ final class SyncSimulation: @unchecked Sendable {
       device.client.takesForksPlainly = mutant == .plaintake || mutant == .norenew
       device.client.declared = declares || number == 0 ? ["things", "others"] : ["things"]
       device.skew = Int64(random.pick([0, 0, 50, -50]))
+      // Clocks that are years ahead.
+      if hasDate, isHorizon ? number == 0 : random.chance(10) { device.skew = 1_000_000 }
       device.pausesAtLedger = random.chance(40)
       device.losesPower = restores && random.chance(50)
       device.key = key
@@ -157,6 +187,9 @@ final class SyncSimulation: @unchecked Sendable {
     return sizes
   }
 
+  /// The time of right clocks.
+  var now: Int64 { 1000 + Int64(time) * 10 }
+
   // MARK: History
 
   func note(_ line: @autoclosure () -> String) { history?.append("\(time) \(line())") }
@@ -189,8 +222,10 @@ final class SyncSimulation: @unchecked Sendable {
     case 25..<27 where restores: try device.backUpOrRestore(self)
     case 27: try device.declareAll(self)
     case 28..<34 where rekeys: try changeKey(of: device)
+    case 34..<38: device.sleepsUntil = time + random.below(40)
     default:
       if !device.isBusy {
+        if device.sleepsUntil > time { return }
         device.start(self, sweeps: random.chance(10), purges: mutant == nil && random.chance(10))
       }
       for _ in 0..<random.pick([1, 1, 2, 5]) where device.isBusy { device.resume(self) }

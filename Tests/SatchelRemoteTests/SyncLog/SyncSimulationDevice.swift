@@ -39,6 +39,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
   let ledger: SyncLogTables
   let fiber: SimulationFiber
   var skew: Int64 = 0
+  var sleepsUntil = 0
   var pausesAtLedger = false
   /// Whether the last sync found an empty remote: the host then decides to send everything again.
   private var hasMetEmptyRemote = false
@@ -74,7 +75,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     client.onDecide = { [unowned self, unowned world] in world.checkDecision(self, $0, $1) }
   }
 
-  private func now(_ world: SyncSimulation) -> Int64 { 1000 + Int64(world.time) * 10 + skew }
+  func now(_ world: SyncSimulation) -> Int64 { world.now + skew }
 
   // MARK: The user
 
@@ -121,6 +122,19 @@ final class SyncSimulationDevice: @unchecked Sendable {
         $0.anyInteger(0)
       }
       return try id.flatMap { try SyncRowTable(connection: connection).row($0)?.key }
+    }
+  }
+
+  func editsInFlight() throws -> Set<String> {
+    try database.read { connection in
+      let table = SyncRowTable(connection: connection)
+      let ids = try table.ids(
+        "SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL AND id > ? AND id < ?", .integer(0),
+        .integer(.max))
+      return try ids.reduce(into: []) { edits, id in
+        guard let sent = try table.row(id)?.inFlight else { return }
+        edits.formUnion(client.ghosts[try SyncEnvelope(parsing: sent.envelope).content.revision])
+      }
     }
   }
 

@@ -42,7 +42,7 @@ struct SyncSimulationLedger: SyncLogLedger {
     return state
   }
 
-  func now() throws -> Int64 { try ledger.now() }
+  func now() throws -> Int64 { device.now(world) }
 
   func continuePhase() throws -> Bool {
     if world.mutant == .norenew { try forgetBases() }
@@ -68,7 +68,9 @@ struct SyncSimulationLedger: SyncLogLedger {
   func beginPull(all: Bool, from state: SyncLogState) throws -> SyncPull {
     try step("pull\(all ? " all" : "")") {
       let known = world.mutant == .believesold ? try ledger.state() : state
-      let pull = try ledger.beginPull(all: all, from: known)
+      let isBelow = state.position?.log == sync.head?.position.log && state.etag != nil
+      let isWhole = all && !(world.mutant == .goesonbelow && isBelow)
+      let pull = try ledger.beginPull(all: isWhole, from: known)
       if !all { sync.isResumedPull = pull.state.phase == .pull }
       return pull
     }
@@ -94,7 +96,9 @@ struct SyncSimulationLedger: SyncLogLedger {
 
   func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
     try step("complete \(head.position.number)") {
+      let bases = world.mutant == .keepsbase ? try droppedBases(head.horizon) : []
       let fits = try ledger.complete(pull, head, etag)
+      try restore(bases)
       if fits {
         try world.checkShadow(device, head)
       } else if !world.hasLost, !world.hasTwin, pull.isWhole || !sync.isResumedPull {
@@ -104,10 +108,33 @@ struct SyncSimulationLedger: SyncLogLedger {
     }
   }
 
+  /// The rows of tombstones up to a horizon that are bases.
+  private func droppedBases(_ horizon: Int64) throws -> [SyncRow] {
+    try device.database.read { connection in
+      let table = SyncRowTable(connection: connection)
+      let ids = try table.ids(
+        "SELECT id FROM sync_entry WHERE tombstone IS NOT NULL AND seq <= ? AND base IS NOT NULL AND id > ?",
+        .integer(horizon), .integer(0))
+      return try ids.compactMap { try table.row($0) }
+    }
+  }
+
+  private func restore(_ rows: [SyncRow]) throws {
+    if rows.isEmpty { return }
+    try device.database.write { transaction in
+      let table = SyncRowTable(connection: transaction.connection)
+      for var row in rows where try table.row(row.key, generation: row.generation) == nil {
+        (row.id, row.sequence) = (0, nil)
+        try table.write(row)
+      }
+    }
+  }
+
   func hasInFlight() throws -> Bool { try step("in flight") { try ledger.hasInFlight() } }
 
   func resolveUpload() throws -> Bool {
     try step("resolve") {
+      if try ledger.state().head?.horizon ?? 0 > 0 { world.unsure.formUnion(try device.editsInFlight()) }
       if world.mutant == .nointent {
         try change(
           "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL"
@@ -132,15 +159,24 @@ struct SyncSimulationLedger: SyncLogLedger {
 
   func changes() throws -> SyncChanges { try step("changes") { try ledger.changes() } }
 
-  func live(in packs: [SyncPack]) throws -> [SyncLiveEntries] {
-    try step("live") { try ledger.live(in: packs) }
+  func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries] {
+    try step("live") {
+      var live = try ledger.live(in: packs, above: horizon)
+      // No pack seems to have dead entries.
+      if world.mutant == .anyorder { for index in packs.indices { live[index].count = packs[index].entries } }
+      return live
+    }
+  }
+
+  func exclude(through horizon: Int64, from changes: inout SyncChanges) throws {
+    try step("exclude \(horizon)") { try ledger.exclude(through: horizon, from: &changes) }
   }
 
   func liveEntries(
-    _ interval: ClosedRange<Int64>, at state: SyncLogState
+    _ interval: ClosedRange<Int64>, above horizon: Int64, at state: SyncLogState
   ) throws -> (body: [UInt8], count: Int) {
     try step("live \(interval)") {
-      let found = try ledger.liveEntries(interval, at: state)
+      let found = try ledger.liveEntries(interval, above: horizon, at: state)
       guard world.mutant == .notombstone else { return found }
       let entries = try SyncEntry.parse(
         found.body[...], interval.lowerBound..<(interval.upperBound + 1), implied: 0, limit: found.count,
@@ -161,6 +197,9 @@ struct SyncSimulationLedger: SyncLogLedger {
   ) throws -> Bool {
     try step("begin \(changes.changes.map(\.envelope.key))") {
       let isBegun = try ledger.begin(upload, changes, at: state)
+      for change in changes.changes where change.envelope.content.isDeleted {
+        world.deleted.formUnion(world.ghosts[change.envelope.content.revision])
+      }
       if device.losesPower { try device.markSynced() }
       return isBegun
     }

@@ -90,12 +90,14 @@ final class SyncSimulationRemote: @unchecked Sendable {
 }
 
 /// The connection of one sync: each request waits for its turn, and may have a fault.
-struct SyncSimulationConnection: ObjectStore {
+struct SyncSimulationConnection: DatedObjectStore {
   private enum Fault: CaseIterable { case crashBefore, crashAfter, lostBefore, lostAfter, late, odd }
 
   let world: SyncSimulation
   let device: SyncSimulationDevice
   let sync: SyncSimulationDevice.Sync
+
+  var date: Int64? { world.hasDate && world.mutant != .oneclock ? world.now : nil }
 
   private func failure(_ reason: ObjectStoreError.Reason, _ message: String) -> ObjectStoreError {
     ObjectStoreError(reason, message)

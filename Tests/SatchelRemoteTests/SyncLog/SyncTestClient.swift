@@ -251,7 +251,7 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     if entry.endsConflict { try close(entry.key, connection) }
     if refused.contains(entry.key) { return .waiting }
     guard let envelope = entry.remote else {
-      if entry.isChanged { return .keep }
+      if entry.isChanged, local.fields != nil { return .keep }
       try set(entry.key, SyncTestDocument(), connection)
       return .apply
     }
