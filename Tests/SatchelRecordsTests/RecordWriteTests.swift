@@ -34,20 +34,16 @@ struct RecordWriteTests {
   func revisionsAreNotGivenAgain() throws {
     let shelf = try RecordShelf(onDisk: true)
     let courses = try shelf.collection("courses")
-    var given: Set<Int64> = []
-    func put(_ collection: RecordCollection) throws {
-      let revision = try collection.put("c1", ["a": 1]).revision
-      #expect(given.insert(revision).inserted, "revision \(revision) was given before")
-    }
-    try put(courses)
-    try put(courses)
+    var given: [Int64] = []
+    given.append(try courses.put("c1", ["a": 1]).revision)
+    given.append(try courses.put("c1", ["a": 1]).revision)
     try courses.delete("c1")
-    try put(courses)
+    given.append(try courses.put("c1", ["a": 1]).revision)
     let other = try shelf.another()
     try other.collection("courses").delete("c1")
-    try put(other.collection("courses"))
+    given.append(try other.collection("courses").put("c1", ["a": 1]).revision)
     try courses.clear()
-    try put(courses)
+    given.append(try courses.put("c1", ["a": 1]).revision)
     try courses.delete("c1")
     struct Stop: Error {}
     #expect(throws: Stop.self) {
@@ -57,17 +53,18 @@ struct RecordWriteTests {
         throw Stop()
       }
     }
-    try put(courses)
+    given.append(try courses.put("c1", ["a": 1]).revision)
     for _ in 0..<2 {
       try shelf.store.drop("courses", discardsUnsent: true)
-      try put(shelf.collection("courses"))
+      given.append(try shelf.collection("courses").put("c1", ["a": 1]).revision)
     }
     _ = try RecordCollection.repair(shelf.database)
     let repaired = try shelf.collection("courses")
     try repaired.delete("c1")
-    try put(repaired)
+    given.append(try repaired.put("c1", ["a": 1]).revision)
     #expect(try repaired.get("c1")?.revision ?? 0 > 1 << 24)
     try shelf.expectSound()
+    #expect(Set(given).count == given.count, "given: \(given)")
   }
 
   @Test("a revision that is not the expected one throws an error that names both")
