@@ -40,9 +40,10 @@ def lend_query(
     return lend_json(query, "query") if query else _encoding.NOTHING
 
 
-def check_path(path: Any, of: Any) -> None:
+def check_path(path: Any, of: Any, *, is_member: bool = False) -> None:
     """Refuses a path that does not lead to a field of a dataclass.
 
+    :param is_member: whether it is that of a given member, of which the type is checked elsewhere
     :raises InvalidArgument: with the path that was probably meant
     """
     if of is None or not isinstance(path, str) or path[:1] in ("", "@"):
@@ -53,6 +54,8 @@ def check_path(path: Any, of: Any) -> None:
     if found is None:
         return
     position, kind, likely = found
+    if is_member and not is_dataclass_type(kind):
+        return
     if not is_dataclass_type(kind):
         owner, member = parts[position - 1], parts[position]
         reason = f'"{owner}" is of type {kind.__name__}, which has no "{member}"'
@@ -88,7 +91,7 @@ def check_members(patch: Mapping[str, Any], of: Any) -> None:
         place, members = waiting.pop()
         for name, value in members.items():
             path = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"
-            check_path(path, of)
+            check_path(path, of, is_member=True)
             if isinstance(value, Mapping):
                 waiting.append((path, value))
 
