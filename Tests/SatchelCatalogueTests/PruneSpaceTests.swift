@@ -74,8 +74,8 @@ struct PruneSpaceTests {
     let here = try place("fr", "area")
     try fixture.persist(
       "s", #"{"x":{"v":"\#(String(repeating: "x", count: 9_000))",\#(tag("s:1", "adminarea"))}}"#, at: here)
-    let records = try fixture.store.records("docs")
-    _ = try records.put("a", [UInt8](#"{"t":"\#(String(repeating: "y", count: 100_000))"}"#.utf8))
+    let records = try fixture.satchel.records("docs")
+    try records.put("a", ["t": .string(String(repeating: "y", count: 100_000))])
     let kept = try prune(fixture) { $0.maxBytes = 20_000 }
     #expect(kept.contexts == 0 && (9_000...9_500).contains(kept.liveBytes ?? 0))
     let gone = try prune(fixture) {
