@@ -123,10 +123,9 @@ def test_a_result_says_what_changed(store: satchel.Store) -> None:
 
 DECLARE = """
 import sys, satchel
-from satchel import Migration
 with satchel.open(sys.argv[1]) as store:
     if sys.argv[2] == "migrate":
-        store.records("notes", version=2, migrations=[[Migration.rename("n", "m")]])
+        store.records("notes", version=2, migrations=[[{"rename": {"from": "n", "to": "m"}}]])
     else:
         store.drop_collection("notes")
         store.records("notes").put("new", {})
@@ -142,7 +141,7 @@ def test_a_declaration_of_another_process_is_never_silent(tmp_path: Path, change
             assert ids(next(results)) == ["old"]
             subprocess.run([sys.executable, "-c", DECLARE, str(path), change], check=True)
             if change == "migrate":
-                with pytest.raises(satchel.Newer, match="open it again"):
+                with pytest.raises(satchel.NewerStore, match="open it again"):
                     next(results)
                 with store.records("notes", version=2) as again, again.watch() as renewed:
                     assert next(renewed)[0].document == {"m": 1}

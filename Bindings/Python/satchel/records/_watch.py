@@ -137,7 +137,7 @@ class Watch(Dependent, Generic[_Document]):
     thread or task iterates at a time. Iteration ends when the query or the store is closed, and raises a
     :class:`satchel.SatchelError` when the query cannot be run; it may go on afterwards. It goes on with a
     collection that is dropped and declared again; after a migration to a newer version than that of the
-    collection's object it raises :class:`satchel.Newer`.
+    collection's object it raises :class:`satchel.NewerStore`.
     """
 
     __slots__ = ("_read", "_slot")
