@@ -7,7 +7,7 @@ import pytest
 from conftest import TOOL
 from test_story_words import COMMANDS, COMPLETE
 
-NAMES = ["check", "backup", "restore", "recover", "stats", "info", "observe", "detach", "sign-out",
+NAMES = ["check", "backup", "restore", "recover", "stats", "compact", "info", "observe", "detach", "sign-out",
          "delete-account"]  # fmt: skip
 STORE = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "store"]
 
