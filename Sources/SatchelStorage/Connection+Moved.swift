@@ -1,6 +1,9 @@
 import CSQLite
 import SatchelCore
 
+/// Marks the error of a commit that was made in a file which is no longer at the store's path.
+struct FileHasMoved: Error {}
+
 extension Connection {
   /// Whether the path no longer names the open file. Costs one system call.
   var hasMoved: Bool {
@@ -32,7 +35,7 @@ extension Connection {
     throw SatchelError(
       .io,
       "\(path): \(lost) was renamed, removed or replaced while the store was open: close the store, which completes a"
-        + " renamed file, and open it again")
+        + " renamed file, and open it again", underlying: FileHasMoved())
   }
 
   /// Checkpoints the WAL of a file that was renamed while it was open into the file: under its new name it has another

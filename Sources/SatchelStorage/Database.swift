@@ -251,6 +251,7 @@ package final class Database: @unchecked Sendable {
     // First, because the steps below write, and would be rolled back with an open batch.
     var failure: (any Error)? = rollBackOpenBatches()
     failure = runClosingSteps() ?? failure
+    var moved: (any Error)?
     _ = activeCalls.close()
     changes.stop()
     checkpointer.stop()
@@ -263,7 +264,11 @@ package final class Database: @unchecked Sendable {
             try beforeClose?(transaction)
             if hasReportedExpiry.load(ordering: .relaxed) { transaction.recordTime() }
           }
-        } catch { failure = failure ?? error }
+        } catch let error as SatchelError where error.underlying is FileHasMoved {
+          moved = error
+        } catch {
+          failure = failure ?? error
+        }
       }
       beforeClose = nil
       hasClosingWork = nil
@@ -271,7 +276,11 @@ package final class Database: @unchecked Sendable {
       let last = writer ?? readers.adoptedConnection
       readers.close()
       checkpointer.close()
-      failure = completeRenamedFile(last) ?? failure
+      do {
+        if try !completeRenamedFile(last) { failure = failure ?? moved }
+      } catch {
+        failure = failure ?? error
+      }
       writer = nil
     }
     if isDone == nil {
@@ -285,17 +294,18 @@ package final class Database: @unchecked Sendable {
 
   /// Checkpoints the file if it was renamed while it was open.
   ///
-  /// - Returns: why the last writes of this handle are not in it
-  private func completeRenamedFile(_ last: Connection?) -> (any Error)? {
-    guard let last, !isMemory, !options.isReadOnly, last.hasMoved else { return nil }
+  /// - Returns: whether it has the last writes under its new name
+  /// - Throws: when the last writes of this handle are not in it
+  private func completeRenamedFile(_ last: Connection?) throws -> Bool {
+    guard let last, !isMemory, !options.isReadOnly, last.hasMoved else { return false }
     // The WAL of a deleted file has all that is left of it.
-    guard let names = fileIdentity?.nameCount, names > 0 else { return nil }
+    guard let names = fileIdentity?.nameCount, names > 0 else { return false }
     do {
       try last.checkpointRenamedFile()
-      return nil
-    } catch {
+      return true
+    } catch  where writer == nil {
       // Another handle has written what is in the WAL, and reports it.
-      return writer == nil ? nil : error
+      return false
     }
   }
 

@@ -255,7 +255,7 @@ def test_a_read_only_store_can_be_searched(path: Path) -> None:
             assert found(reader.catalogue, "oven", LYON) == ["food:bread"]
             for number in range(3):
                 items = [{"v": f"kiln {number}", **storage(f"a:{number}", "country")}]
-                store.catalogue.persist(LYON, section(items, "a"))
+                store.catalogue.persist(LYON, section(items, f"a{number}"))
                 assert found(reader.catalogue, "kiln") == [f"a:{each}" for each in range(number + 1)]
                 if number == 0:
                     assert found(store.catalogue, "oven") == ["food:bread"]

@@ -237,9 +237,7 @@ class Store(StoreTwin):
         """As :meth:`satchel.Store.backup_rotate`."""
         return await self._calls.work(lambda: self._blocking.backup_rotate(directory, keep))
 
-    async def compact(
-        self, progress: Optional[Callable[[BackupProgress], object]] = None
-    ) -> Compaction:
+    async def compact(self, progress: Optional[Callable[[BackupProgress], object]] = None) -> Compaction:
         """As :meth:`satchel.Store.compact`; ``progress`` is called on the event loop."""
         return await self._calls.work(lambda: self._blocking.compact(self._calls.on_loop(progress)))
 
