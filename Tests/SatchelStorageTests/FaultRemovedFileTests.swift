@@ -98,22 +98,6 @@ struct FaultRemovedFileTests {
     try renamed.close()
   }
 
-  @Test(
-    "a renamed file that was opened by its new name is not overwritten; close says where its last writes are")
-  func renamedAndOpened() throws {
-    let (database, moved) = (try fixture.open { $0.busyTimeout = 0 }, fixture.path + ".moved")
-    try database.write { try $0.add("acknowledged") }
-    try FileManager.default.moveItem(atPath: fixture.path, toPath: moved)
-    let second = try fixture.open(moved)
-    try second.write { try $0.add("second") }
-    let error = try #require(throws: SatchelError.self) { try database.close() }
-    #expect(error.code == .io && error.message.contains(fixture.path + "-wal"))
-    #expect(try fixture.listing().contains("store-wal"))
-    #expect(try second.read { try $0.names() } == ["second"])
-    #expect(try second.checkIntegrity().isEmpty)
-    try second.close()
-  }
-
   @Test("close does not touch the new store at its path, including its WAL")
   func successor() throws {
     let old = try fixture.open()
