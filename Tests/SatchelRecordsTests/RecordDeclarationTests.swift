@@ -125,7 +125,7 @@ struct RecordDeclarationTests {
       try shelf.database.write { _ in _ = try putMany(#"{"e":{"n":5},"f":{"n":5}}"#) }
     }
     try shelf.database.write { (_: Transaction) throws in
-      #expect(throws: SatchelError.self) { _ = try putMany(#"{"e":{"n":5},"f":{"n":5}}"#) }
+      #expect(throws: SatchelError.self) { _ = try putMany(#"{"e":{"n":5},"f":{"n":[5]}}"#) }
       #expect(try putMany(#"{"g":{"n":6}}"#) == 1)
     }
     #expect(try courses.ids() == ["a", "b", "c", "d", "g"])

@@ -55,11 +55,17 @@ struct RecordJoinedDeclarationTests {
     _ = try declared(shelf.another())
     try expectEnforced(users)
     // Within one transaction, too: another handle of the same store declares.
-    try shelf.database.write { _ in
-      _ = try shelf.collection("users", indexes: [RecordIndex("code", unique: true)])
-      try users.put("u2", ["name": "Bob", "code": 1])
-      #expect(throws: SatchelError.self) { try users.put("u3", ["name": "Cid", "code": 1]) }
+    func declareCode(_ codes: [Int64]) throws {
+      try shelf.database.write { _ in
+        _ = try shelf.collection("users", indexes: [RecordIndex("code", unique: true)])
+        for (number, code) in codes.enumerated() {
+          try users.put("u\(number + 2)", ["name": "Bob", "code": .int(code)])
+        }
+      }
     }
+    #expect(throws: SatchelError.self) { try declareCode([1, 1]) }
+    #expect(try users.count() == 1)
+    try declareCode([1])
     #expect(try users.count() == 2)
     try shelf.expectSound()
   }

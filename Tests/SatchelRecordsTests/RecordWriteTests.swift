@@ -148,7 +148,7 @@ struct RecordWriteTests {
     #expect(try courses.count() == 0 && courses.get("c1") == nil)
     try shelf.database.write { _ in
       try courses.put("c1", ["code": "A"])
-      #expect(throws: SatchelError.self) { try courses.put("c2", ["code": "A"]) }
+      #expect(throws: SatchelError.self) { try courses.put("c2", ["code": ["A"]]) }
       #expect(throws: Stop.self) {
         try shelf.database.write { _ in
           try courses.put("c3", ["code": "C"])

@@ -80,12 +80,15 @@ struct MovedPaths {
       version = move.version
     }
     guard version != nil else { return (path, nil) }
-    let dotted = components.joined(separator: ".")
-    let canBeDotted = try? JSONPath(dotted).components.elementsEqual(components, by: Self.isSame)
-    if !path.reachesArrays, canBeDotted == true, let same = try? DocumentPath(dotted) {
-      return (same, version)
+    let pointer = try DocumentPath(JSONPath.pointer(components))
+    // The dotted form where it leads to the same value, or where the path led into no arrays before.
+    if let dotted = try? DocumentPath(components.joined(separator: ".")),
+      dotted.path.components.elementsEqual(components, by: Self.isSame),
+      dotted == pointer || !path.reachesArrays
+    {
+      return (dotted, version)
     }
-    return (try DocumentPath(JSONPath.pointer(components)), version)
+    return (pointer, version)
   }
 
   /// Whether a migration creates a value at a path, or above it.

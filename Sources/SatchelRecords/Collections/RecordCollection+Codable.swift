@@ -9,10 +9,19 @@ extension RecordCollection {
   /// keeps them: a newer version of the app may have written them. Where `Document` cannot be decoded from the stored
   /// document, all members that the encoded value does not have are kept.
   ///
+  @discardableResult
+  public func put<Document: Codable>(
+    _ id: String, _ document: Document, ifRevision expected: Int64? = nil
+  ) throws -> RecordReceipt {
+    try put(id, document, ifRevision: expected, replace: false)
+  }
+
+  /// Writes a value that is encoded as a JSON object.
+  ///
   /// - Parameter replace: whether the value is the whole document, and no member of the stored one is kept
   @discardableResult
   public func put<Document: Codable>(
-    _ id: String, _ document: Document, ifRevision expected: Int64? = nil, replace: Bool = false
+    _ id: String, _ document: Document, ifRevision expected: Int64? = nil, replace: Bool
   ) throws -> RecordReceipt {
     let value = try encoded(document, id)
     guard !replace else { return try put(id, value, ifRevision: expected) }
