@@ -44,7 +44,8 @@ class StoreSyncStatus:
     ``remote`` and ``user`` are what the store is bound to, None for a store that was never synchronized, or
     was detached. ``pending`` counts the changes of records and state that are saved, and not uploaded yet.
     ``last_sync`` is when these were last synchronized completely, in Unix milliseconds. ``owner`` is the user
-    whom the content belongs to, also after :meth:`Store.detach <satchel.Store.detach>`; None for that of a guest.
+    whom the content belongs to, also after :meth:`Store.detach <satchel.Store.detach>`; None for that of a
+    guest.
     """
 
     remote: Optional[str]
@@ -221,8 +222,8 @@ class SyncingStore(Owner):
         the photo catalogue whose first ``photos.sync`` was with the same remote and user. The first
         synchronization binds the store to both. What cannot be sent or applied does not stop the rest:
         ``failed`` of the report and ``records.conflicts()`` name it. Synchronizations of one store run one
-        at a time; other calls are not blocked. Of what they change meanwhile, a synchronization sends what two
-        further uploads find, and the next one the rest.
+        at a time; other calls are not blocked. Of what they change meanwhile, a synchronization sends what
+        two further uploads find, and the next one the rest.
 
         :param remote: an object store with conditional writes; :class:`satchel.remote.Callbacks` need an
             identity
@@ -373,7 +374,8 @@ class SyncingStore(Owner):
             :meth:`sync`
         """
         from satchel.photos._reports import causes_of
-        from satchel.remote import Failures, SyncProgress, remote_of
+        from satchel.remote import SyncProgress, remote_of
+        from satchel.remote._host import Failures
 
         if unsent not in ("refuse", "discard"):
             raise InvalidArgument(f'unsent: {unsent!r} is neither "refuse" nor "discard"')

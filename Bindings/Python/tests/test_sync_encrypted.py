@@ -76,7 +76,8 @@ def test_a_log_that_has_lost_its_key_is_replaced_only_when_the_loss_is_accepted(
         with pytest.raises(satchel.Unauthorized):
             one.rekey(remote, "ada", KEY)
         one.sync(remote, "ada", key=KEY, accept_loss=True)
-        assert one.records("notes").get("mine") == {"n": 1} and one.records("notes").count() == 1
+        assert one.records("notes").get("mine") == {"n": 1}
+        assert one.records("notes").count() == 1
 
 
 def test_a_purge_removes_the_bytes_of_what_was_replaced(tmp_path, remote):
