@@ -149,7 +149,7 @@ struct TypedRecordTests {
     let record = try #require(try courses.list(as: Course.self).first)
     try courses.put("c1", Course(title: "Other"))
     #expect(message(.conflict) { try courses.put(record) }.contains("c1"))
-    // A value alone replaces the document.
-    #expect(try courses.get("c1")?.document == ["title": "Other", "students": [], "tags": [:]])
+    try courses.put("c1", Course(title: "Whole"), replace: true)
+    #expect(try courses.get("c1")?.document == ["title": "Whole", "students": [], "tags": [:]])
   }
 }

@@ -186,6 +186,7 @@ struct SensitiveSyncTests {
   func decrypting() throws {
     try filled()
     try devices.sync(one, key)
+    try devices.sync(two, key)
     var options = StoreSyncOptions()
     options.key = key
     let error = #expect(throws: SatchelError.self) {

@@ -8,8 +8,8 @@ extension RecordCollection {
   /// Members of the stored document that `Document` does not have are kept, as `put(_:)` of a record that was read
   /// keeps them: a newer version of the app may have written them. Where `Document` cannot be decoded from the stored
   /// document, all members that the encoded value does not have are kept.
-  ///
   @discardableResult
+  @_disfavoredOverload
   public func put<Document: Codable>(
     _ id: String, _ document: Document, ifRevision expected: Int64? = nil
   ) throws -> RecordReceipt {
@@ -51,8 +51,18 @@ extension RecordCollection {
     }
   }
 
+  /// Writes a dictionary as the whole document: it has every member that its type has.
+  @discardableResult
+  @_disfavoredOverload
+  public func put<Value: Codable>(
+    _ id: String, _ document: [String: Value], ifRevision expected: Int64? = nil
+  ) throws -> RecordReceipt {
+    try put(id, encoded(document, id), ifRevision: expected)
+  }
+
   /// Writes a value of a type that cannot be decoded, as the whole document.
   @discardableResult
+  @_disfavoredOverload
   public func put<Document: Encodable>(
     _ id: String, _ document: Document, ifRevision expected: Int64? = nil
   ) throws -> RecordReceipt {

@@ -162,7 +162,9 @@ struct SyncBoundsTests {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)
-    store.objects[Self.headKey]?.body = [UInt8](repeating: 0x20, count: SyncHead.maximumSize + 1)
+    store.objects[Self.headKey] = SyncMemoryStore.Object(
+      body: [UInt8](repeating: 0x20, count: SyncHead.maximumSize + 1), etag: try #require(ETag("\"large\"")),
+      metadata: .none)
     for device in [one, two] {
       let error = #expect(throws: SatchelError.self) { try device.sync(store) }
       #expect(error?.code == .damaged)

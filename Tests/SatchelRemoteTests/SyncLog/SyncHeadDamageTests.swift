@@ -188,7 +188,7 @@ struct SyncHeadDamageTests {
       let body = head.serialized()
       #expect(SyncHeadChecksum.isRight(body))
       for (other, name) in names.enumerated() {
-        let owner = other == index ? SyncHeadChecksum.Owner.own : .other
+        let owner: SyncHeadChecksum.Owner = other == index ? .own : own == nil ? .unencrypted : .other
         #expect(SyncHeadChecksum.owner(of: body, key: name) == owner)
         for offset in body.indices {
           var flipped = body
