@@ -47,6 +47,7 @@ extension SatchelError {
 
   /// Whether a virtual table is damaged, or of another version of its format: it is an index, and can be made again.
   package var isAboutVirtualTable: Bool {
-    message.hasSuffix("(SQLite \(SQLITE_CORRUPT | 1 << 8))") || message.contains("invalid fts5 file format")
+    message.hasSuffix("(SQLite \(SQLITE_CORRUPT | 1 << 8))")
+      || strstr(message, "invalid fts5 file format") != nil
   }
 }
