@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 import shutil
 import signal
@@ -60,7 +59,7 @@ class Schedule:
         self.kills = 0
 
     def _new_device(self) -> Device:
-        path = self.folder / f"{len(os.listdir(self.folder))}-{len(self.devices)}.satchel"
+        path = self.folder / f"{len(self.devices)}.satchel"
         device = Device(path, self.history, self.policy, self.key)
         self.devices.append(device)
         return device
@@ -171,7 +170,7 @@ class Schedule:
     # What happens to stores
 
     def back_up(self, device: Device) -> None:
-        path = self.folder / f"{len(os.listdir(self.folder))}.backup"
+        path = self.folder / f"{len(self.backups)}.backup"
         device.opened().backup(path)
         self.backups.append((path, set(device.owed)))
         self.trace(device, "backup", path.name)
