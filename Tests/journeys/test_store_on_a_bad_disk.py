@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 import satchel
-from journey import documents, settled
+from journey import Clock, documents, settled
 
 
 def test_a_damaged_store_is_recovered_and_completed_from_the_cloud(device, cloud, tmp_path):
@@ -31,7 +31,7 @@ def test_a_damaged_store_is_recovered_and_completed_from_the_cloud(device, cloud
     shutil.copy(path, tmp_path / "damaged.satchel")
 
     # Checking names the damage, and changes nothing of it. Recovering makes a new store beside it.
-    with satchel.open(path) as damaged:
+    with satchel.open(path, clock=Clock()) as damaged:
         assert damaged.check() != []
     report = satchel.recover(path, tmp_path / "recovered.satchel")
     assert report is not None
