@@ -49,6 +49,8 @@ public struct ConditionProbe: Sendable {
     do throws(ObjectStoreError) {
       return try verdict(steps)
     } catch {
+      // A stale read of what was just written.
+      if error.reason == .notFound { return .unsupported("an object that was written is missing") }
       // For example "501 Not Implemented". It concerns conditions if the store accepts a write without one.
       guard error.reason == .failed(.foreign), (try? steps.writeUnconditionally()) != nil else { throw error }
       // Without the key, which differs between trials.
