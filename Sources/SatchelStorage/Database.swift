@@ -250,8 +250,11 @@ package final class Database: @unchecked Sendable {
     }
     // First, because the steps below write, and would be rolled back with an open batch.
     var failure: (any Error)? = rollBackOpenBatches()
-    failure = runClosingSteps() ?? failure
     var moved: (any Error)?
+    if let error = runClosingSteps() {
+      // What was committed to a renamed file is completed below.
+      if (error as? SatchelError)?.underlying is FileHasMoved { moved = error } else { failure = error }
+    }
     _ = activeCalls.close()
     changes.stop()
     checkpointer.stop()

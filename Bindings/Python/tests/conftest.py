@@ -53,7 +53,8 @@ def store(path: Path, clock: Clock) -> Iterator[satchel.Store]:
     with satchel.open(path, clock=clock) as store:
         yield store
         if not store.closed:
-            assert store.check() == []
+            # Another process has the system's clock, which is years ahead of this one.
+            assert [each for each in store.check() if each.code != "clock_ahead"] == []
 
 
 @pytest.fixture
@@ -135,7 +136,8 @@ def devices(tmp_path: Path) -> Iterator[List[PhotoCatalogue]]:
     yield [store.photos(tmp_path / "holiday") for store in stores]
     for store in stores:
         if not store.closed:
-            assert store.check() == []
+            # Another process has the system's clock, which is years ahead of this one.
+            assert [each for each in store.check() if each.code != "clock_ahead"] == []
             store.close()
 
 

@@ -156,7 +156,7 @@ def test_refreshing_stars_what_others_have_backed_up(photos: PhotoCatalogue, tmp
     with pytest.raises(satchel.Cancelled):
         photos.backup.refresh(satchel.remote.Directory(folder), "ada", progress=lambda progress: False)
     photos.sync(satchel.remote.Directory(folder), "ada")
-    with pytest.raises(satchel.ForeignFile, match="ben"):
+    with pytest.raises(satchel.ForeignFile, match="ada"):
         photos.backup.refresh(satchel.remote.Directory(folder), "ben")
 
 

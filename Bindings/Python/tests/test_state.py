@@ -141,8 +141,9 @@ def test_observers_hear_of_state_when_it_is_saved(store: satchel.Store, state: S
 
 def test_state_and_a_collection_named_state_are_told_apart(store: satchel.Store, state: State) -> None:
     heard: List[satchel.Change] = []
+    records = store.records("state")
     with store.observe(heard.append):
-        store.records("state").put("theme", {})
+        records.put("theme", {})
         state.set("theme", "dark")
         state.set("list/a", 1)
         state.list("a").push(1)

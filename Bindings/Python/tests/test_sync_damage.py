@@ -126,7 +126,9 @@ def test_a_pack_that_is_damaged_is_written_again(log: Log, pack: int, damage: st
 
 def test_all_objects_of_a_remote_can_be_lost(log: Log) -> None:
     log.host.objects.clear()
-    report = log.writer.sync(log.remote)
+    with pytest.raises(satchel.Unavailable, match="the remote is empty"):
+        log.writer.sync(log.remote)
+    report = log.writer.sync(log.remote, recreate=True)
     assert report.ok
     assert report.records.uploaded == 401
     agreed([log.writer, log.device()], log.remote)
@@ -217,6 +219,7 @@ def test_deletions_survive_a_remote_that_goes_back(log: Log, is_lost: bool, is_s
     log.host.objects.clear()
     log.host.objects.update(earlier)
     # The last one has not heard of the deletion.
+    log.writer.sync(log.remote, recreate=is_lost)
     agreed([log.writer, joined, late], log.remote)
     assert "0-0" not in late.documents()
 

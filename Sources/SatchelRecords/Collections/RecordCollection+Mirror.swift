@@ -173,6 +173,10 @@ extension RecordCollection {
     }
     let count = try apply(file, isWhole: true)
     mirror.layout.withLock { $0 = file.layout }
+    // Revisions are never set back: the file gets those of the store.
+    if count > 0, mirror.format == .checksummed, !database.isInTransaction {
+      try store.updateMirror(mirror, isForced: true)
+    }
     return count
   }
 
