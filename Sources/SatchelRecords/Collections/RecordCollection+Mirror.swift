@@ -65,6 +65,7 @@ extension RecordCollection {
       if let quarantine = report.quarantinePath { MirrorFile.moveBack(quarantine, to: path) }
       throw error
     }
+    try writeRevisions(to: mirror, imported: report.imported)
     return report
   }
 
@@ -173,11 +174,14 @@ extension RecordCollection {
     }
     let count = try apply(file, isWhole: true)
     mirror.layout.withLock { $0 = file.layout }
-    // Revisions are never set back: the file gets those of the store.
-    if count > 0, mirror.format == .checksummed, !database.isInTransaction {
-      try store.updateMirror(mirror, isForced: true)
-    }
+    if !database.isInTransaction { try writeRevisions(to: mirror, imported: count) }
     return count
+  }
+
+  /// Writes the revisions of imported records to the file: a store never gives a revision twice, so that they may
+  /// differ from those in the file.
+  private func writeRevisions(to mirror: RecordMirror, imported count: Int) throws {
+    if count > 0, mirror.format == .checksummed { try store.updateMirror(mirror, isForced: true) }
   }
 
   private func attachedMirror() throws -> RecordMirror {

@@ -13,7 +13,7 @@ struct StoreSignOutCommand: ParsableCommand {
       were never sent are refused: sync first, or discard them.
 
         satchel sync planner.satchel --user ana --remote /mnt/shared/planner
-        satchel store sign-out planner.satchel
+        satchel store sign-out planner.satchel --discard-unsent
 
       Exit codes: 0 signed out; 1 changes were never sent; 2 could not run.
       """)
