@@ -4,6 +4,9 @@ import Testing
 
 /// Columns of which every value of the type is sound, since nothing else in the store depends on it.
 private let independent: Set<String> = [
+  // Whose data it is, and when entries were received.
+  "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id", "sync_entry.base_received",
+  "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id", "sync_owner.user",
   // Values of the app or its backend.
   "photo_change.line", "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
@@ -47,6 +50,7 @@ private let repeated = ["story_file.", "story_tag."]
 
 /// Columns that are NULL everywhere in the sound store, or that the schema fixes.
 private let absent: Set<String> = [
+  "record_dropped.name", "record_dropped.revised", "sync_log.key", "sync_owner.id", "sync_owner.phase",
   "photo_conflict.base", "photo_local.aperture", "photo_local.camera_model", "photo_local.error",
   "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",
   "photo_local.lease_owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",
@@ -71,7 +75,7 @@ private let optional: Set<String> = [
   "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
   // Records of completed work, which is repeated without them.
   "change", "photo_conflict", "photo_file", "record_conflict", "record_migration",
-  "remote_probe", "state_migration", "state_saved", "story_tag", "story_visit",
+  "remote_probe", "state_migration", "state_saved", "story_tag", "story_visit", "sync_owner",
 ]
 
 @Suite("check reports contradictions between rows")
