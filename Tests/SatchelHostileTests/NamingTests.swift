@@ -5,8 +5,8 @@ import Testing
 /// Columns of which every value of the type is sound, since nothing else in the store depends on it.
 private let independent: Set<String> = [
   // Whose data it is, and when entries were received.
-  "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id", "sync_entry.base_received",
-  "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id", "sync_owner.user",
+  "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id",
+  "sync_entry.base_received", "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id", "sync_owner.user",
   // Values of the app or its backend.
   "photo_change.line", "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
