@@ -6,7 +6,8 @@ import Testing
 private let independent: Set<String> = [
   // Whose data it is, and when entries were received.
   "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id",
-  "sync_entry.base_received", "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id", "sync_owner.user",
+  "sync_entry.base_received", "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
+  "sync_owner.user",
   // Values of the app or its backend.
   "photo_change.line", "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
