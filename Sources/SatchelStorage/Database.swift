@@ -252,7 +252,7 @@ package final class Database: @unchecked Sendable {
     var failure: (any Error)? = rollBackOpenBatches()
     var moved: (any Error)?
     if let error = runClosingSteps() {
-      // What was committed to a renamed file is completed below.
+      // The last writes of a renamed file are completed below.
       if (error as? SatchelError)?.underlying is FileHasMoved { moved = error } else { failure = error }
     }
     _ = activeCalls.close()
