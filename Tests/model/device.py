@@ -189,6 +189,8 @@ class Device:
         self.world.note(self.name, "signs out")
         for record in self.log.records.values():
             self.world.fine |= record.seen
+        # From here on it is a stranger to what it sent.
+        self.world.unsure |= {edit for edit in self.world.edits if edit.startswith(self.name + ".")}
         self.log = Log()
 
     # Steps
