@@ -51,7 +51,8 @@ private let repeated = ["story_file.", "story_tag."]
 
 /// Columns that are NULL everywhere in the sound store, or that the schema fixes.
 private let absent: Set<String> = [
-  "record_dropped.name", "record_dropped.revised", "sync_log.key", "sync_owner.id", "sync_owner.phase",
+  "record_dropped.name", "record_dropped.revised", "sync_log.key", "sync_owner.id",
+  "sync_owner.key", "sync_owner.phase",
   "photo_conflict.base", "photo_local.aperture", "photo_local.camera_model", "photo_local.error",
   "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",
   "photo_local.lease_owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",

@@ -48,6 +48,8 @@ class Device:
         #: Edits that this device has, and that may not be lost while it has its store.
         self.owed: set[int] = set()
         self.store: satchel.Store | None = None
+        #: Whether this store has read or written the log.
+        self.has_read = False
 
     def opened(self) -> satchel.Store:
         if self.store is None:
@@ -133,6 +135,7 @@ class Device:
 
     def sync(self, line: Line, **options: Any) -> satchel.StoreSyncReport:
         report = self.opened().sync(line.remote(), USER, key=self.key, **options)
+        self.has_read = True
         # What it shows is its own from now on: were the bucket lost, it would send it again.
         self.owed |= {document[TOKEN] for _, document in self.documents()}
         self.owed |= set(self.state()["marks"])

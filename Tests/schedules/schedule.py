@@ -184,6 +184,7 @@ class Schedule:
         self.forgotten |= set(self.in_conflicts(device))
         device.close()
         satchel.restore(path, device.path)
+        device.has_read = False
         device.owed = set(owed)
         self.history.went_back = True
         self.trace(device, "restored from", path.name)
@@ -241,8 +242,12 @@ class Schedule:
             numbers, entry = numbers[2:], b"{"
         number, epoch = self.dice.choice(numbers), self.dice.choice(numbers)
         digest = int.from_bytes(hashlib.sha256(b"notes/evil\0" + entry).digest()[:16], "big")
+        # A key of his own, where some device knows that it is not the log's.
+        name = {}
+        if self.key and any(each.has_read for each in self.devices) and self.dice.random() < 0.5:
+            name = {"key": self.dice.randbytes(8).hex(), "signature": self.dice.randbytes(16).hex()}
         head = {
-            "format": 2, "epoch": epoch, "log": self.dice.randbytes(8).hex(), "number": number,
+            "format": 2, **name, "epoch": epoch, "log": self.dice.randbytes(8).hex(), "number": number,
             "id": self.dice.randbytes(16).hex(), "count": 1, "bytes": len(entry), "digest": f"{digest:032x}",
             "fence": 0, "packs": [], "inline_from": 1, "retired": [],
         }  # fmt: skip

@@ -48,7 +48,7 @@ extension SyncLogRun {
     case .head(let head, _) where head.isClosed:
       guard options.reopens else { throw Self.closed }
       return nil
-    case .head(let head, _) where head.key == nil && isEncrypted(state): throw Self.downgrade
+    case .head(let head, _) where isStrange(head, state): throw Self.strange(head)
     case .head(let head, let etag):
       try remote.authorize(head)
       try Self.check(head.position, after: state.position)

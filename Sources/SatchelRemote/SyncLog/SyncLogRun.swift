@@ -153,19 +153,19 @@ package struct SyncLogRun {
       try create(after: position, base: nil)
       return SatchelError(.unavailable, "the sync log was lost and is being rebuilt; try again")
     case .damaged(let etag, _, .unencrypted) where isEncrypted(state):
-      return try replace(downgraded: etag, state)
+      return try replace(etag, of: Self.downgrade, state)
     case .damaged(let etag, let error, let owner):
       // The owner of the object store can write what no key has signed: it is replaced by a device that has read the
-      // log with this sync's key, when the loss is accepted.
-      let mayReplace = options.acceptsLoss && known.map(remote.has) ?? false
+      // log with this sync's key, when the loss is accepted; and what has no key at all by any device with a key.
+      let mayReplace = options.acceptsLoss && (owner == .unencrypted || hasRead(state))
       if !mayReplace { try remote.authorize(owner, known) }
       return try mend(etag, error, state, failures)
     case .invalid(let etag, let error):
       if let known { try remote.authorize(known) }
       return try replace(invalid: etag, error, state)
     case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures)
-    case .head(let head, let etag) where head.key == nil && isEncrypted(state):
-      return try replace(downgraded: etag, state)
+    case .head(let head, let etag) where isStrange(head, state):
+      return try replace(etag, of: Self.strange(head), state)
     case .head(let head, let etag):
       try remote.authorize(head)
       do {
@@ -207,34 +207,6 @@ package struct SyncLogRun {
     guard options.acceptsLoss else { throw error }
     try create(after: state.position ?? Self.unknownPosition, base: etag ?? remote.etagOfHead())
     return error
-  }
-
-  // MARK: Downgrade
-
-  /// Whether the log has to be encrypted, because this device has read it with a key.
-  func isEncrypted(_ state: SyncLogState) -> Bool { state.key != nil && !isDecrypting }
-
-  /// - Throws: `SatchelError` (`unauthorized`) for a sync without a key of a log that was read with one
-  func authorize(_ state: SyncLogState) throws {
-    if remote.keys == nil, isEncrypted(state) {
-      throw SatchelError(
-        .unauthorized, "the sync log was encrypted when it was last read, and this sync has no key")
-    }
-  }
-
-  /// The error for a log without a key that was read with one.
-  static let downgrade = SatchelError(
-    .unauthorized,
-    "downgrade: the sync log was encrypted when it was last read, and now it is not: another program has replaced it, and "
-      + "nothing of it is used; to replace it by the data of this device, sync with the key and accept the loss"
-  )
-
-  /// Replaces a head without a key by an empty one, when the loss is accepted: the entries of all devices follow.
-  private func replace(downgraded etag: ETag, _ state: SyncLogState) throws -> SatchelError {
-    guard options.acceptsLoss, let keys = remote.keys, keys.name == state.key else { throw Self.downgrade }
-    try finishPhase()
-    try create(after: state.position ?? Self.unknownPosition, base: etag)
-    return Self.downgrade
   }
 
   /// - Throws: `SatchelError` (`damaged`) for a position that no devices can have reached since `known`

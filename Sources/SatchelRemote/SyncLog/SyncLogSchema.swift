@@ -75,13 +75,15 @@ package enum SyncLogSchema {
 
     -- The user whom the content of the store belongs to; no row for the content of a guest. It outlives the
     -- binding: `detach` keeps it, signing out removes it. `remote_id` is the random id of a directory that is the
-    -- remote. `phase` is 'erase' while the bytes of a user who signed out may be left in the file: then `remote` and
-    -- `user` are NULL until the next user is known.
+    -- remote. `key` is the name of the key that the log had when the binding ended. `phase` is 'erase' while the
+    -- bytes of a user who signed out may be left in the file: then `remote` and `user` are NULL until the next user is
+    -- known.
     CREATE TABLE sync_owner(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       remote TEXT,
       user TEXT,
       remote_id TEXT,
+      key TEXT,
       phase TEXT
     ) STRICT;
 

@@ -64,7 +64,7 @@ extension SyncLogTables {
       """
       INSERT INTO sync_owner(id, remote, user) SELECT 1, l.remote, l.user FROM sync_log l
       WHERE NOT EXISTS(SELECT 1 FROM sync_owner o WHERE o.remote = l.remote AND o.user = l.user)
-      ON CONFLICT(id) DO UPDATE SET remote = excluded.remote, user = excluded.user, remote_id = NULL
+      ON CONFLICT(id) DO UPDATE SET remote = excluded.remote, user = excluded.user, remote_id = NULL, key = NULL
       """)
   }
 
@@ -73,8 +73,14 @@ extension SyncLogTables {
     try database.read { try $0.number("SELECT count(*) FROM sync_log WHERE synced IS NOT NULL") == 0 }
   }
 
+  /// Ends the binding. The owner keeps the name of the log's key: a log that loses its key while nobody is bound to it
+  /// is a stranger's, too.
   static func unbind(_ connection: Connection) throws {
     for sql: StaticString in [
+      """
+      UPDATE sync_owner SET key = l.key FROM sync_log l
+      WHERE l.remote = sync_owner.remote AND l.user = sync_owner.user
+      """,
       "DELETE FROM sync_log", "DELETE FROM sync_entry", "DELETE FROM sync_collection",
     ] {
       try connection.run(sql)

@@ -42,8 +42,8 @@ package struct SyncLogTables: Sendable {
         .text(Self.newWriter()))
       try connection.run(
         """
-        INSERT INTO sync_log(id, remote, user, digest, count, bytes, generation, next_generation, phase, compactions)
-        VALUES(1, ?, ?, ?, 0, 0, 1, 2, ?, 0)
+        INSERT INTO sync_log(id, remote, user, digest, count, bytes, generation, next_generation, phase, compactions,
+        key) VALUES(1, ?1, ?2, ?3, 0, 0, 1, 2, ?4, 0, (SELECT key FROM sync_owner WHERE remote = ?1 AND user = ?2))
         """, .text(remote), .text(user.text), .text(SyncDigest().text),
         .text(SyncLogState.Phase.bind.rawValue))
     }
