@@ -60,6 +60,8 @@ struct SyncHead: Sendable, Equatable {
   var follows: Position?
   /// Identifies the key that entries are sealed with; nil when they are not.
   var key: String?
+  /// The latest changes of the key, in ascending order.
+  var successions: [SyncSuccession] = []
   /// The name of the log that the objects were sealed for, if it is another one: after a remote has lost
   /// data, a new log names the old objects unchanged.
   var origin: String?
@@ -155,6 +157,7 @@ struct SyncHead: Sendable, Equatable {
       add(#""follows":{"epoch":\#(follows.epoch),"log":"\#(follows.log)","number":\#(follows.number)},"#)
     }
     if let origin { add(#""origin":"\#(origin)","#) }
+    if !successions.isEmpty { add(#""successions":[\#(successions.map(\.text).joined(separator: ","))],"#) }
     add(#""packs":["#)
     for (index, pack) in packs.enumerated() {
       if index > 0 { add(",") }
@@ -192,8 +195,8 @@ struct SyncHead: Sendable, Equatable {
 extension SyncHead {
   private static let known = [
     "format", "closed", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "times",
-    "horizon", "follows", "key", "origin", "packs", "inline_from", "retired", "missing", "signature",
-    SyncHeadChecksum.member,
+    "horizon", "follows", "key", "successions", "origin", "packs", "inline_from", "retired", "missing",
+    "signature", SyncHeadChecksum.member,
   ]
   private static let memberLimit = 64
 
@@ -252,6 +255,7 @@ extension SyncHead {
         number: try follows.integer("number", 0...position.number))
     }
     key = members.raw("key") == nil ? nil : try members.digits("key", count: 16)
+    successions = try Self.successions(members)
     origin = members.raw("origin") == nil ? nil : try members.digits("origin", count: 16)
     signature =
       members.raw("signature") == nil

@@ -10,6 +10,7 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
   let entries: EncryptionKey
   private let salting: HMAC
   private let signing: HMAC
+  private let succeeding: HMAC
   private let sealing: EncryptionKey
 
   init(_ key: EncryptionKey) throws {
@@ -19,6 +20,7 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
     entries = try key.derived("satchel sync log: stored entries")
     salting = try key.derived("satchel sync log: salts").hmac()
     signing = try key.derived("satchel sync log: head").hmac()
+    succeeding = try key.derived("satchel sync log: succession").hmac()
   }
 
   var description: String { "key" }
@@ -49,6 +51,13 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
     [UInt8(ascii: "\n")].withUnsafeBytes { hmac.update($0) }
     frames.withUnsafeBytes { hmac.update($0) }
     return hmac.digest().prefix(16).hexadecimal
+  }
+
+  /// Returns the proof that a device with this key has changed the key of the log: 32 hexadecimal digits.
+  func proof(ofKey name: String, epoch: Int64, _ user: UserID) -> String {
+    var hmac = succeeding
+    Array("\(user)\0\(name)\0\(epoch)".utf8).withUnsafeBytes { hmac.update($0) }
+    return hmac.digest().prefix(SyncSuccession.digits / 2).hexadecimal
   }
 }
 

@@ -129,7 +129,7 @@ extension SyncLogRun {
   private func rebuild(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull) throws {
     let position = head.position.next(after: try ledger.state().position, isRenumbered: true)
     guard var new = try writeLog(pull, at: position, bytes: head.bytes, to: remote)?.head else { return }
-    new.others = head.others
+    (new.others, new.successions) = (head.others, head.successions)
     _ = try remote.replaceHead(remote.signed(new), base: etag)
   }
 
@@ -158,7 +158,8 @@ extension SyncLogRun {
 
   /// Writes an empty log of the next epoch, where the head is missing or unreadable.
   func create(after known: SyncHead.Position, base: ETag?) throws {
-    let head = SyncHead(beginning: known.next(isRenumbered: true))
+    var head = SyncHead(beginning: known.next(isRenumbered: true))
+    head.successions = try ledger.state().head?.successions ?? []
     _ = try remote.replaceHead(remote.signed(head), base: base)
   }
 

@@ -71,6 +71,12 @@ extension SyncLogRun {
       new.head.follows = state.position
     }
     new.head.others = old?.others ?? []
+    new.head.successions = old?.successions ?? []
+    if let former = remote.keys, let keys, keys.name != former.name {
+      new.head.successions.append(
+        SyncSuccession(from: former, to: keys, epoch: position.epoch, remote.user))
+    }
+    new.head.successions = new.head.successions.suffix(SyncSuccession.maximumCount)
     let replaced = (old?.packs.map(\.name) ?? []) + (old?.retired ?? [])
     new.head.retired = Array(replaced.prefix(SyncHead.maximumRetired))
     guard try target.replaceHead(target.signed(new.head), base: state.etag) != nil else { return false }

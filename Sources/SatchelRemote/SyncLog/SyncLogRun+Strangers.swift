@@ -18,18 +18,22 @@ extension SyncLogRun {
     state.head.map(remote.has) ?? (remote.keys != nil && remote.keys?.name == state.key)
   }
 
-  /// Whether a head has neither the key that this device has read the log with nor that of this sync.
+  /// Whether a head has neither the key that this device has read the log with nor that of this sync, and no device
+  /// with the former key has written so.
   func isStrange(_ head: SyncHead, _ state: SyncLogState) -> Bool {
-    isEncrypted(state) && head.key != state.key && !remote.has(keyOf: head)
+    guard isEncrypted(state), head.key != state.key, !remote.has(keyOf: head) else { return false }
+    guard head.key != nil, let keys = remote.keys, keys.name == state.key else { return true }
+    return !head.succeeds(keys, after: state.position, remote.user)
   }
 
   static func strange(_ head: SyncHead) -> SatchelError { head.key == nil ? downgrade : otherKey }
 
-  /// The error for a log with a key that is neither the one that it was read with nor that of this sync.
+  /// The error for a log with a key that no device with the former key has given it.
   private static let otherKey = SatchelError(
     .unauthorized,
-    "the sync log is encrypted with another key than when it was last read: where another device has changed the key, "
-      + "sync with the new one; where a stranger has replaced the log, sync with the former key and accept the loss"
+    "the sync log is encrypted with another key than when it was last read, and no device with that key has changed it: "
+      + "another program has replaced it, and nothing of it is used; to replace it by the data of this device, sync "
+      + "with the former key and accept the loss"
   )
 
   /// The error for a log without a key that was read with one.

@@ -91,13 +91,55 @@ struct SyncLogStrangerTests {
     #expect(try new.client.documents().keys.sorted() == ["things/a", "things/b", "things/c"])
   }
 
-  @Test("is one that another device has rekeyed only for devices without the new key")
-  func isRekeyed() throws {
-    var run = try two.run(store) { $0.key = key }
-    _ = try run.rekey(to: other)
-    #expect(throws: SatchelError.self) { try sync(one) }
+  private func rekey(_ device: SyncTestDevice, from old: EncryptionKey, to new: EncryptionKey) throws {
+    var run = try device.run(store) { $0.key = old }
+    _ = try run.rekey(to: new)
+  }
+
+  @Test("is not one whose key another device has changed, whatever is accepted") func isRekeyed() throws {
+    try rekey(two, from: key, to: other)
+    for acceptsLoss in [false, true] {
+      let error = #expect(throws: SatchelError.self) { try sync(one, acceptsLoss: acceptsLoss) }
+      #expect(error?.code == .unauthorized && error?.message.contains("replaced") == false)
+    }
     try one.sync(store) { $0.key = other }
     #expect(try one.client.documents().keys.sorted() == ["things/a", "things/b"])
+  }
+
+  @Test("is a stranger's, too, when it has the proof of a change of the key that was taken back")
+  func isCopied() throws {
+    try rekey(two, from: key, to: other)
+    let proof = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? []).successions
+    let former = try SyncLogKey(key)
+    #expect(proof.count == 1 && proof.first?.isProven(by: former, SyncTestDevice.user) == true)
+    try rekey(two, from: other, to: key)
+    try sync(one)
+    var forged = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? [])
+    forged.position.epoch += 1
+    forged.sign(try SyncLogKey(other), SyncTestDevice.user)
+    forged.successions = proof
+    store.objects[Self.headKey] = SyncMemoryStore.Object(
+      body: forged.serialized(), etag: try #require(ETag("forged")), metadata: .none)
+    #expect(throws: SatchelError.self) { try sync(one) }
+    try sync(one, acceptsLoss: true)
+    for device in [one, two] { try sync(device) }
+    #expect(try two.client.documents().keys.sorted() == ["things/a", "things/b"])
+  }
+
+  @Test("keeps the proofs of the latest changes of the key") func keepsProofs() throws {
+    var former = key
+    for round in UInt8(0)..<10 {
+      let new = try EncryptionKey([UInt8](repeating: round, count: 32))
+      try rekey(two, from: former, to: new)
+      former = new
+    }
+    let head = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? [])
+    #expect(head.successions.count == SyncSuccession.maximumCount)
+    #expect(head.successions.last?.key == former.name.hexadecimal)
+    #expect(try SyncHead(parsing: head.serialized()) == head)
+    var hostile = String(decoding: head.serialized(), as: UTF8.self)
+    hostile.replace("{\"epoch\":11", with: "{\"epoch\":-1")
+    #expect(throws: SatchelError.self) { try SyncHead(parsing: Array(hostile.utf8)) }
   }
 
   @Test("is known to be that of a stranger after detaching, and after the store has lost its head")
