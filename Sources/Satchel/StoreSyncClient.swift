@@ -47,8 +47,8 @@ struct StoreSyncClient: SyncLogClient {
     return made
   }
 
-  func endConflicts(of keys: [SyncKey], in transaction: Transaction) throws {
-    try records.endConflicts(of: keys.filter { !$0.isState }, in: transaction)
+  func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws {
+    try records.keepLost(keys.filter { !$0.isState }, in: transaction)
   }
 
   func sensitiveCollections(_ connection: Connection) throws -> Set<String> {

@@ -80,8 +80,11 @@ struct StateMergeTests {
       // The same value at another time is another item, and twice at one time two of them.
       Case("a@1", "a@2 a@1", "a@3 a@1", "a@3 a@2 a@1"), Case("a@1 a@1", "a@1", "b@2 a@1 a@1", "b@2 a@1"),
       Case("", "a@1 a@1", "a@1", "a@1 a@1"),
-      // Of one time, in the order of their bytes; unless only one device has changed the list.
+      // Those of one time keep their order; what both devices have added at one place is in the order of the bytes.
       Case("", "b@1", "a@1", "a@1 b@1"), Case("", "b@1 a@1", "", "b@1 a@1"),
+      Case("b@1 a@1", "c@1 b@1 a@1", "d@2 b@1 a@1", "d@2 c@1 b@1 a@1"),
+      Case("b@1 a@1", "d@1 b@1 a@1", "c@1 b@1 a@1", "c@1 d@1 b@1 a@1"),
+      Case("c@1 b@1 a@1", "d@1 b@1 a@1", "c@1 b@1", "d@1 b@1"),
     ])
   func lists(row: Case) throws { try check(row) { try Short.list($0) } }
 

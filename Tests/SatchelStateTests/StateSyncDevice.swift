@@ -37,8 +37,7 @@ final class StateSyncDevice {
     isFork: Bool = false
   ) throws -> SyncUndecided {
     SyncUndecided(
-      key: try SyncKey(SyncKey.state, id), base: base, remote: remote, isChanged: isChanged, isFork: isFork,
-      endsConflict: false)
+      key: try SyncKey(SyncKey.state, id), base: base, remote: remote, isChanged: isChanged, isFork: isFork)
   }
 
   /// Saves the state, and decides about entries.

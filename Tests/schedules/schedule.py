@@ -57,6 +57,8 @@ class Schedule:
         #: Edits of which only a conflict log had something left, in a store that was restored since.
         self.forgotten: set[int] = set()
         self.kills = 0
+        #: Whether the account was deleted, because nobody could tell that a stranger had written its log.
+        self.is_closed = False
 
     def _new_device(self) -> Device:
         path = self.folder / f"{len(self.devices)}.satchel"
@@ -268,6 +270,12 @@ class Schedule:
                 each.time += 1000
                 each.offset = 0
             last = [self.settle_one(each) for each in self.devices]
+            if all(isinstance(each, satchel.Unauthorized) for each in last):
+                # None of them has read the log, and so none can tell that a stranger has written it.
+                if any(each.has_read for each in self.devices):
+                    raise Fault(f"locked out: {[str(each) for each in last]}")
+                self.devices[0].opened().delete_account(Line(self.bucket, 0).remote(), USER)
+                self.is_closed = True
             if all(getattr(each, "unchanged", False) for each in last) and not self.decide_rest():
                 return
         raise Fault(f"still moving, or refused: {[str(each) for each in last]}")
@@ -275,7 +283,8 @@ class Schedule:
     def settle_one(self, device: Device) -> object:
         line = Line(self.bucket, self.dice.getrandbits(32))
         try:
-            report = device.sync(line, accept_loss=True, recreate=True)
+            first = "upload" if self.is_closed else None
+            report = device.sync(line, accept_loss=True, recreate=True, first=first)
         except TROUBLES as error:
             self.trace(device, "settle", type(error).__name__, error)
             return error

@@ -289,3 +289,25 @@ def test_a_conflict_about_a_version_that_the_remote_has_lost_ends(tmp_path: Path
     assert three.documents() == {"swift": {"n": 3}}
     for device in (one, two, three):
         device.store.close()
+
+
+def test_a_version_that_waits_is_kept_as_a_lost_one_when_the_remote_loses_it(tmp_path: Path) -> None:
+    remote = DictStore().remote()
+    unique = [satchel.records.Index("code", unique=True)]
+    with satchel.open(tmp_path / "phone.satchel") as store:
+        store.records("courses", indexes=unique).put("maths", {"code": "q"})
+        store.sync(remote, "ada")
+    with satchel.open(tmp_path / "tablet.satchel") as store:
+        courses = store.records("courses", indexes=unique)
+        courses.put("music", {"code": "q"})
+        store.sync(remote, "ada")
+        assert [each.kind for each in courses.conflicts()] == ["waiting"]
+        remote.delete("records/ada/head")
+        for _ in range(2):
+            store.sync(remote, "ada", recreate=True)
+        [conflict] = courses.conflicts()
+        assert (conflict.kind, conflict.record, conflict.remote) == ("lost", "maths", {"code": "q"})
+        courses.delete("music")
+        courses.resolve(conflict, "remote")
+        assert courses.get("maths") == {"code": "q"}
+        assert list(courses.conflicts()) == []

@@ -123,15 +123,15 @@ package struct RecordSyncClient: Sendable {
     return try application.run()
   }
 
-  /// Ends open and waiting conflicts of keys whose entry the remote has lost.
-  package func endConflicts(of keys: [SyncKey], in transaction: Transaction) throws {
+  /// Ends open and waiting conflicts of keys whose entry the remote has lost: its version may be here alone.
+  package func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws {
     if keys.isEmpty { return }
     guard try store.database.has(RecordSchema.subject) else { return }
     let (connection, conflicts) = (transaction.connection, ConflictTable(connection: transaction.connection))
     guard try conflicts.hasUndecided() else { return }
     for key in keys {
       guard let id = try CollectionRow.id(of: key.collection, connection) else { continue }
-      try conflicts.end(key.id, in: id)
+      try conflicts.endKeeping(key.id, in: id)
     }
   }
 

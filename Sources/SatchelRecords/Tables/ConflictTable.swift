@@ -112,6 +112,17 @@ struct ConflictTable {
       .integer(collection), .text(key))
   }
 
+  /// Ends the open and waiting conflicts of a record whose entry the remote has lost. Their remote versions are kept
+  /// as lost ones.
+  func endKeeping(_ key: String, in collection: Int64) throws {
+    try connection.run(
+      """
+      UPDATE record_conflict SET kind = 'lost', side = ?, code = NULL, reason = NULL, waits_for = NULL
+      WHERE collection = ? AND key = ? AND kind <> 'lost' AND remote IS NOT NULL
+      """, .text(ConflictSide.remote.rawValue), .integer(collection), .text(key))
+    try end(key, in: collection)
+  }
+
   /// Deletes open and waiting conflicts: the store is no longer synchronized.
   func endAll() throws { try connection.run("DELETE FROM record_conflict WHERE kind <> 'lost'") }
 

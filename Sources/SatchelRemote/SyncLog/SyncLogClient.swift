@@ -24,15 +24,16 @@ package protocol SyncLogClient: Sendable {
     of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
   ) throws -> SyncIDs
 
-  /// Decides about entries, and changes the local content accordingly.
+  /// Decides about entries, and changes the local content accordingly. A decision ends the open or waiting conflict of
+  /// a key.
   ///
   /// - Parameters:
   ///   - entries: in the order of `collections`
   ///   - isLast: whether no other entries are undecided: relations must hold afterwards
   func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> SyncDecisions
 
-  /// Ends open and waiting conflicts of keys whose entry the remote has lost.
-  func endConflicts(of keys: [SyncKey], in transaction: Transaction) throws
+  /// Ends open and waiting conflicts of keys whose entry the remote has lost: its version may be here alone.
+  func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws
 
   /// The keys of waiting entries that may be applicable together with others.
   func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey]
@@ -45,7 +46,7 @@ package protocol SyncLogClient: Sendable {
 extension SyncLogClient {
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] { [] }
 
-  package func endConflicts(of keys: [SyncKey], in transaction: Transaction) throws {}
+  package func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws {}
 
   package func sensitiveCollections(_ connection: Connection) throws -> Set<String> { [] }
 }
@@ -80,8 +81,6 @@ package struct SyncUndecided: Sendable, Equatable {
   package var isFork: Bool
   /// The metadata of local content whose deletion is pending, and the time of the deletion.
   package var deletion: SyncContent?
-  /// Whether this entry replaced one with an open conflict, which is thereby closed.
-  package var endsConflict: Bool
 }
 
 /// The decisions about some entries.

@@ -66,7 +66,7 @@ extension SyncLogTables {
   ) throws -> SyncDecided {
     var (entries, decidable, decided) = ([SyncUndecided](), [Int64](), SyncDecided())
     // Open and waiting conflicts about entries that the remote has lost: there is nothing to decide any more.
-    var ended: [SyncKey] = []
+    var lost: [SyncKey] = []
     for var row in rows {
       row.isUndecided = false
       if let stored = row.remote, SyncStoredEnvelope.isStored(stored) {
@@ -80,29 +80,27 @@ extension SyncLogTables {
         try table.write(row)
       } else if base?.checksum == remote?.checksum {
         row.conflict = nil
-        ended.append(row.key)
+        lost.append(row.key)
         try table.write(row)
       } else if let base, let remote, base.isBuilt(on: remote) {
         // The remote lost data: the base is sent again, over the version that it was built on.
         row.conflict = nil
-        ended.append(row.key)
+        lost.append(row.key)
         try Self.resend(&row, over: remote, transaction)
         try table.write(row)
         decided.outcomes.append(SyncDecided.Outcome(key: row.key, decision: .resend, isDeletion: false))
       } else {
-        let endsConflict = row.conflict != nil
         row.conflict = nil
         try table.write(row)
         let isFork = base.map { base in row.pending == nil && remote?.isFork(of: base) == true } ?? false
         entries.append(
           SyncUndecided(
             key: row.key, base: isFork ? nil : base, remote: remote,
-            isChanged: isFork || row.pending != nil, isFork: isFork, deletion: row.deletion,
-            endsConflict: endsConflict))
+            isChanged: isFork || row.pending != nil, isFork: isFork, deletion: row.deletion))
         decidable.append(row.id)
       }
     }
-    try client.endConflicts(of: ended, in: transaction)
+    try client.keepLost(lost, in: transaction)
     let made = try client.decide(entries, isLast: isLast, in: transaction)
     let decisions = made.decisions
     decided.lost = made.lost

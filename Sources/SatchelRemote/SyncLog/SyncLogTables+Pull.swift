@@ -162,13 +162,18 @@ extension SyncLogTables {
         "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", .integer(previous),
         .integer(Int64(sizes.rowsOfStep)))
       let declared = try declaredCollections(connection)
+      // Entries that were only waiting here, and that the log has lost.
+      var lost: [SyncKey] = []
       for id in ids {
         guard let row = try table.row(id), row.generation == previous else {
           throw RowOrder.damaged("sync_entry")
         }
-        try move(
-          row, to: state, transaction, table, isDeclared: declared.contains(row.key.collection))
+        let isDeclared = declared.contains(row.key.collection)
+        if try !move(row, to: state, transaction, table, isDeclared: isDeclared), isDeclared {
+          lost.append(row.key)
+        }
       }
+      try client.keepLost(lost, in: transaction)
       if ids.count == sizes.rowsOfStep { return true }
       state.previous = nil
       state.droppedThrough = 0
@@ -178,12 +183,18 @@ extension SyncLogTables {
     }
   }
 
+  /// Moves a row to the valid generation.
+  ///
+  /// - Returns: false for a row without local content that the log has no entry of any more: it is deleted
   private func move(
     _ old: SyncRow, to state: SyncLogState, _ transaction: Transaction, _ table: SyncRowTable,
     isDeclared: Bool
-  ) throws {
+  ) throws -> Bool {
     let new = try table.row(old.key, generation: state.generation)
-    guard old.isLocal else { return try table.delete(old.id) }
+    guard old.isLocal else {
+      try table.delete(old.id)
+      return new != nil
+    }
     var row = old
     row.generation = state.generation
     row.sequence = new?.sequence
@@ -212,6 +223,7 @@ extension SyncLogTables {
       isDeclared && (row.remote != nil || old.remote != nil || entry == nil && row.base != nil)
     if let new { try table.delete(new.id) }
     if row.isLocal || row.sequence != nil { try table.write(row) } else { try table.delete(row.id) }
+    return true
   }
 
   /// Whether an entry is an envelope, or was built on it.

@@ -80,17 +80,23 @@ struct StateSyncList: StateSyncContent {
     var count = 0
     /// The first encoding: objects with another order of keys are equal.
     var value: [UInt8] = []
+    /// The position of the last one among the items of its time.
+    var rank = 0
 
-    mutating func add(_ value: [UInt8]) {
+    mutating func add(_ value: [UInt8], rank: Int) {
       if count == 0 || value.lexicographicallyPrecedes(self.value) { self.value = value }
+      self.rank = rank
       count += 1
     }
   }
 
   private var pushes: [Push: Occurrences] {
-    var pushes: [Push: Occurrences] = [:]
+    var (pushes, ranks): ([Push: Occurrences], [Int64: Int]) = ([:], [:])
     for item in items {
-      pushes[Push(identity: item.identity, time: item.time), default: Occurrences()].add(item.value)
+      let rank = ranks[item.time, default: 0]
+      ranks[item.time] = rank + 1
+      let push = Push(identity: item.identity, time: item.time)
+      pushes[push, default: Occurrences()].add(item.value, rank: rank)
     }
     return pushes
   }
@@ -99,17 +105,22 @@ struct StateSyncList: StateSyncContent {
     base: Self?, _ local: Self, _ remote: Self, bounds: StateBounds?, newer: StateSyncNewer?
   ) -> Self {
     let (base, local, remote) = (base?.pushes ?? [:], local.pushes, remote.pushes)
-    var items: [Item] = []
+    // Items of one time keep their order. Of those that one side has added to, the others come later.
+    var ranked: [(item: Item, rank: Int)] = []
     for push in Set(local.keys).union(remote.keys) {
       let found = [local[push], remote[push]].compactMap { $0 }
       let value = found.map(\.value).min { $0.lexicographicallyPrecedes($1) } ?? []
       let count = count(
         base: base[push]?.count ?? 0, local[push]?.count ?? 0, remote[push]?.count ?? 0)
-      items += Array(repeating: Item(value: value, identity: push.identity, time: push.time), count: count)
+      let item = Item(value: value, identity: push.identity, time: push.time)
+      ranked += Array(repeating: (item, found.map(\.rank).max() ?? 0), count: count)
     }
-    items.sort { one, two in
-      one.time != two.time ? one.time > two.time : one.value.lexicographicallyPrecedes(two.value)
+    ranked.sort { one, two in
+      if one.item.time != two.item.time { return one.item.time > two.item.time }
+      return one.rank != two.rank
+        ? one.rank < two.rank : one.item.value.lexicographicallyPrecedes(two.item.value)
     }
+    var items = ranked.map(\.item)
     guard case .list(let limits)? = bounds else { return StateSyncList(items: items, bounds: bounds) }
     if limits.isUnique {
       var known: Set<ValueIdentity> = []

@@ -241,6 +241,10 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     return SyncIDs(ids, end: ids.last.map { .id($0) })
   }
 
+  func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws {
+    for key in keys { try close(key, transaction.connection) }
+  }
+
   func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> SyncDecisions {
     SyncDecisions(decisions: try entries.map { try decide($0, transaction.connection) })
   }
@@ -248,7 +252,7 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
   private func decide(_ entry: SyncUndecided, _ connection: Connection) throws -> SyncDecision {
     let local = try document(entry.key, connection)
     onDecide(entry, local)
-    if entry.endsConflict { try close(entry.key, connection) }
+    try close(entry.key, connection)
     if refused.contains(entry.key) { return .waiting }
     guard let envelope = entry.remote else {
       if entry.isChanged, local.fields != nil { return .keep }
