@@ -73,7 +73,7 @@ extension SyncLogTables {
     try database.read { try $0.number("SELECT count(*) FROM sync_log WHERE synced IS NOT NULL") == 0 }
   }
 
-  /// Ends the binding. The owner keeps the name of the log's key: a log that loses its key while nobody is bound to it
+  /// Ends the binding. The owner keeps the name of the log's key: a log that loses its key while no store is bound to it
   /// is a stranger's, too.
   static func unbind(_ connection: Connection) throws {
     for sql: StaticString in [
