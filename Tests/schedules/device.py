@@ -17,6 +17,7 @@ from bucket import Bucket, Line
 from satchel.records import Index, RecordConflict, Relation
 
 USER = "ada"
+HEAD = f"records/{USER}/head"
 #: Members that hold what an edit wrote; each edit writes a number of its own.
 TOKEN = "token"
 RELATIONS = {
@@ -135,7 +136,7 @@ class Device:
 
     def sync(self, line: Line, **options: Any) -> satchel.StoreSyncReport:
         report = self.opened().sync(line.remote(), USER, key=self.key, **options)
-        self.has_read = True
+        self.has_read = HEAD in line.bucket.names()
         # What it shows is its own from now on: were the bucket lost, it would send it again.
         self.owed |= {document[TOKEN] for _, document in self.documents()}
         self.owed |= set(self.state()["marks"])

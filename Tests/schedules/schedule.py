@@ -23,7 +23,7 @@ from typing import Any
 
 import satchel
 from bucket import Bucket, Line
-from device import TOKEN, USER, Device, History
+from device import HEAD, TOKEN, USER, Device, History
 from satchel.records import RecordConflict
 
 DAY = 86_400_000
@@ -31,7 +31,6 @@ YEAR = 365 * DAY
 POLICIES = ["newest_wins", "remote_wins", "local_wins", "merge", "ask"]
 #: What a synchronization may be refused for while things go wrong; all else is a fault of the library.
 TROUBLES = (satchel.Unavailable, satchel.Busy, satchel.Damaged, satchel.Unauthorized, satchel.ForeignFile)
-HEAD = f"records/{USER}/head"
 
 
 class Fault(Exception):
