@@ -45,9 +45,6 @@ let package = Package(
       name: "SatchelCatalogue",
       dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
     .target(
-      name: "SatchelStories",
-      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
-    .target(
       name: "SatchelPhotos",
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
     .target(
@@ -56,6 +53,10 @@ let package = Package(
     .target(
       name: "SatchelState",
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
+    // Keeps the reader's progress and purchases in the state.
+    .target(
+      name: "SatchelStories",
+      dependencies: ["SatchelCore", "SatchelState", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
 
     // The whole, and its interface for C.
     .target(

@@ -3778,16 +3778,24 @@ typedef struct satchel_stories satchel_stories;
 /**
  * Opens the story library of a directory, without reading a story.
  *
+ * The reader's progress and purchases are synchronized state (see @ref satchel_app_state),
+ * kept by the name of the library and the id of the story: the library must have the same
+ * name on all devices of a user. Libraries of a store with the same name share them.
+ *
  * @param store      an open store
  * @param directory  the directory
+ * @param name       the name of the library, 1 to 128 bytes without a slash and control
+ *                   characters; empty for the last component of the directory's real path
  * @param[out] out   the library
  *
- * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when the directory does not exist.
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the directory does not exist;
+ * SATCHEL_EINVALID for an invalid name, also of the directory.
  *
  * **Ownership** The caller frees the library: satchel_stories_free().
  */
 SATCHEL_API satchel_status satchel_stories_open(
-    satchel_store *store, satchel_bytes directory, satchel_stories **out);
+    satchel_store *store, satchel_bytes directory, satchel_bytes name,
+    satchel_stories **out);
 
 /**
  * Updates the index: finds files that were added, changed or removed, by size and time,
@@ -3807,6 +3815,8 @@ SATCHEL_API satchel_status satchel_stories_open(
  * When the file of a story has changed, the reader's position in it may no longer exist,
  * lead to an ending or be reachable. It is moved to the nearest segment: an element of
  * `moved` is {"story", "from", "to", "reason"}, with a reason as of satchel_story_diff().
+ * The position in the state stays, until the reader moves on: other devices may have
+ * another version of the file.
  *
  * @param stories   the library
  * @param[out] out  a JSON object; may be NULL
@@ -3932,13 +3942,18 @@ SATCHEL_API satchel_status satchel_stories_segment(
     satchel_buffer *out);
 
 /**
- * Stores whether the reader has purchased a story.
+ * Stores whether the reader has purchased a story, by the name of the library and the id
+ * of the story.
+ *
+ * Of several devices, the latest call counts. It is saved before this function returns,
+ * except in a batch, of which it is not a part: then it is saved like other state.
  *
  * @param stories    the library
  * @param id         the id of the story
  * @param purchased  false when the purchase was returned
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid id; SATCHEL_EREADONLY; as
+ * satchel_state_flush() when neither the store nor the outbox file can be written.
  */
 SATCHEL_API satchel_status satchel_stories_mark_purchased(
     satchel_stories *stories, satchel_bytes id, bool purchased);
@@ -3956,8 +3971,8 @@ SATCHEL_API satchel_status satchel_stories_mark_purchased(
  * | `moved_from`   | string or null   | the position that a new version broke          |
  * | `moved_reason` | string or null   | why: "removed", "unreachable" or "trap"        |
  *
- * A position that the file's new version breaks is moved first, as by
- * satchel_stories_refresh(); `moved_from` then has it until the next move.
+ * A position that the file's version breaks is given as moved to the nearest segment, as
+ * by satchel_stories_refresh(); `moved_from` then has it until the next move.
  *
  * @param stories   the library
  * @param id        the id of the story
@@ -3972,8 +3987,10 @@ SATCHEL_API satchel_status satchel_stories_progress(
 /**
  * Moves the reader of a story to a segment, which counts as visited.
  *
- * The store keeps the progress by the id of the story, for every library. Observers
- * receive the id.
+ * The state keeps the progress by the name of the library and the id of the story. It is
+ * saved like other state, see satchel_state_configure(), and not a part of a batch; then
+ * observers receive the id. Where two devices read at the same time, the latest position
+ * counts, and the visited segments of both.
  *
  * @param stories   the library
  * @param id        the id of the story
@@ -4837,8 +4854,9 @@ SATCHEL_API void satchel_records_free(satchel_records *records);
  *
  * Reads see a change immediately. Changes are written to the file 2 s after the last
  * change, with the tenth change, 5 s after the first change, by satchel_state_flush(),
- * and when the store is closed. Names and keys are 1 to 255 bytes of UTF-8. Observers
- * receive changes with the subject "state" after they were written, see
+ * and when the store is closed. Names and keys are 1 to 255 bytes of UTF-8; those that
+ * begin with "@stories/" are reserved for libraries of stories, and SATCHEL_EINVALID.
+ * Observers receive changes with the subject "state" after they were written, see
  * satchel_change_callback, and @ref json_record_events "events". Guide:
  * Documentation/state.md.
  * @{

@@ -130,7 +130,7 @@ int main(int count, char **arguments) {
     satchel_store *store;
     satchel_stories *library;
     must(satchel_store_open(path, NULL, &store));
-    must(satchel_stories_open(store, satchel_text(arguments[1]), &library));
+    must(satchel_stories_open(store, satchel_text(arguments[1]), satchel_text(""), &library));
     show_shelf(library);
     select_titles(library, "\nSearching \"urashima taro\" finds", "{\"search\": \"urashima taro\"}");
     select_titles(library, "Searching \"ryugu\" finds", "{\"search\": \"ryugu\"}");

@@ -4,14 +4,13 @@ import SatchelRecords
 import SatchelRemote
 import SatchelState
 import SatchelStorage
-import SatchelStories
 
 /// The end of a user's session.
 extension Store {
   /// Ends the session of the user whom the content belongs to: unbinds the store, and removes what is the user's.
   ///
-  /// That is: all records with their conflicts, the state that is marked for synchronizing, sensitive state, the rows
-  /// of photo catalogues that were synchronized, the reader's progress, purchases, the outbox file, and the encryption
+  /// That is: all records with their conflicts, the state that is marked for synchronizing, the reader's
+  /// progress and purchases of stories, sensitive state, the rows of photo catalogues that were synchronized, the outbox file, and the encryption
   /// keys of this handle; their bytes leave the file and its WAL. What is the device's or the app's stays: the
   /// catalogue, other state, photo catalogues that were never synchronized, and declarations. Files of mirrors are
   /// written empty. Nothing of it is synchronized as a deletion. Handles stay usable, and live queries are notified.
@@ -80,7 +79,6 @@ extension Store {
       try recordStore.signOut(in: transaction)
       try state.signOut(in: transaction)
       try PhotoCatalogue.signOut(in: transaction, of: database)
-      try StoryLibrary.signOut(in: transaction, of: database)
       try SyncLogTables.signOut(in: transaction)
       try ConditionProbeCache.forgetAll(transaction.connection, of: database)
       try ChangeLog.forget(transaction.connection)

@@ -120,10 +120,11 @@ private struct StatisticsReader {
     }
     if subjects.contains(StateSchema.subject.name) {
       counts["state"] = [
-        try count("values", "SELECT count(*) FROM state_value WHERE space = 'value'"),
+        try count(
+          "values", "SELECT count(*) FROM state_value WHERE space = 'value' AND key NOT LIKE '@stories/%'"),
         try count("members", "SELECT count(*) FROM state_value WHERE space LIKE 'set/%'"),
         try count("scores", "SELECT count(*) FROM state_value WHERE space LIKE 'scores/%'"),
-        try count("items", "SELECT count(*) FROM state_item"),
+        try count("items", "SELECT count(*) FROM state_item WHERE list NOT LIKE '@stories/%'"),
       ]
     }
     if subjects.contains(OutboxSchema.subject.name) {

@@ -160,11 +160,14 @@ public final class Store: Sendable {
 
   /// Returns the story library of a directory; the store keeps its index.
   ///
+  /// - Parameter name: the name under which the state keeps the reader's progress and purchases, the same on all
+  ///   devices: 1 to 128 bytes without a slash; nil for the last component of the directory's real path. Libraries with
+  ///   the same name share them.
   /// - Returns: a new library for each call; the files are not read yet
   /// - Throws: `SatchelError` `.notFound` when the directory does not exist, `.invalid` when the path is not
-  ///   a directory, `.io`, `.closed`
-  public func stories(in directory: String) throws -> StoryLibrary {
-    try StoryLibrary(database: database, directory: directory)
+  ///   a directory, and for an invalid name; `.io`, `.closed`
+  public func stories(in directory: String, named name: String? = nil) throws -> StoryLibrary {
+    try StoryLibrary(database: database, state: state, directory: directory, name: name)
   }
 
   /// Returns the unused pages of the file to the file system, in steps, while other threads and processes read and

@@ -3,10 +3,14 @@ import Satchel
 
 @_cdecl("satchel_stories_open") @implementation
 public func satchel_stories_open(
-  _ store: OpaquePointer!, _ directory: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+  _ store: OpaquePointer!, _ directory: satchel_bytes, _ name: satchel_bytes,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   guarded(returning: out, orElse: nil) {
-    try Handles.stories.insert(Handles.stores.borrow(store).stories(in: directory.text("directory")))
+    let name = try name.text("name")
+    return try Handles.stories.insert(
+      Handles.stores.borrow(store).stories(
+        in: directory.text("directory"), named: name.isEmpty ? nil : name))
   }
 }
 

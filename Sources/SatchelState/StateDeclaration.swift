@@ -64,7 +64,7 @@ extension StateStore {
   public func declare(_ declaration: StateDeclaration) throws {
     try checkOpen()
     for (key, value) in declaration.defaults {
-      _ = try StateName(key, as: "key")
+      _ = try StateName(ofHost: key, as: "key")
       _ = try Self.bytes(of: value, at: "state/\(key)")
     }
     try defaults.withLock { try Self.check(declaration.defaults, against: $0) }

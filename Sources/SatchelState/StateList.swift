@@ -18,6 +18,8 @@ public struct StateList: Sendable {
   let state: StateStore
   let name: StateName
   let bounds: StateListBounds
+  /// Is set with each addition; nil changes nothing.
+  var mark: StateMark?
 
   private var target: StateTarget { .list(name) }
   private var location: String { target.location }
@@ -31,7 +33,7 @@ public struct StateList: Sendable {
       let bytes = try StateStore.bytes(of: value, at: location)
       let identity = try naming(location) { try ValueIdentity(value) }
       try state.checkKey(of: target.id)
-      try state.add(target, .push(bytes, identity: identity, bounds))
+      try state.add(target, .push(bytes, identity: identity, bounds), marking: mark)
     }
   }
 
@@ -51,7 +53,7 @@ public struct StateList: Sendable {
       let bytes = try StateStore.bytes(of: value, at: location)
       let identity = try naming(location) { try ValueIdentity(value) }
       try state.checkKey(of: target.id)
-      try state.add(target, .insert(bytes, identity: identity, bounds, time: time))
+      try state.add(target, .insert(bytes, identity: identity, bounds, time: time), marking: mark)
     }
   }
 

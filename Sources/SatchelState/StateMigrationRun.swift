@@ -51,7 +51,7 @@ struct StateMigrationRun {
   ) throws {
     var tracking = StateTracking()
     for (key, value) in after where before[key] != value {
-      let name = try StateName(key, as: "key")
+      let name = try StateName(ofHost: key, as: "key")
       if try tables.value(.value(name))?.isSealed == true {
         throw SatchelError(.invalid, "state/\(key): is sensitive, and a migration would replace it")
           .at(StateID(.value, name).details)
@@ -67,14 +67,13 @@ struct StateMigrationRun {
     }
     for (from, to) in moved where after[to] != nil && before[from] != nil {
       let (old, new) = (
-        StateID(.value, StateName(sound: from)), StateID(.value, try StateName(to, as: "key"))
+        StateID(.value, StateName(sound: from)), StateID(.value, try StateName(ofHost: to, as: "key"))
       )
       guard let mark = try tables.mark(old), try tables.mark(new) == nil, new.syncKey != nil else { continue }
       try tables.set(mark, of: new)
       tracking.add(mark, of: new, after: nil)
     }
-    let changed = tracking.changed.ordered.map(\.text)
-    if !changed.isEmpty { transaction.note(subject: .state, keys: changed) }
+    transaction.note(tracking.changed.ordered)
     try tracking.note(in: transaction, of: database)
   }
 
@@ -200,16 +199,20 @@ extension StateTables {
 
   func hasPlainValues() throws -> Bool {
     try connection.number(
-      "SELECT EXISTS(SELECT 1 FROM state_value WHERE space = ? AND is_sealed = 0)", .text(StateSpace.values)
+      """
+      SELECT EXISTS(SELECT 1 FROM state_value WHERE space = ? AND is_sealed = 0 AND (key < ? OR key >= ?))
+      """, .text(StateSpace.values), .text(StateName.reserved), .text(StateName.afterReserved)
     ) == 1
   }
 
-  /// Returns the values that are not sensitive, by key.
+  /// Returns the host's values that are not sensitive, by key.
   func plainValues() throws -> JSONObject {
     var values = JSONObject()
     try connection.each(
-      "SELECT key, value FROM state_value WHERE space = ? AND is_sealed = 0 ORDER BY key",
-      .text(StateSpace.values)
+      """
+      SELECT key, value FROM state_value WHERE space = ? AND is_sealed = 0 AND (key < ? OR key >= ?)
+      ORDER BY key
+      """, .text(StateSpace.values), .text(StateName.reserved), .text(StateName.afterReserved)
     ) { values[$0.text(0)] = try StateStore.value(of: Array($0.bytes(1)), at: "state/\($0.text(0))") }
     return values
   }

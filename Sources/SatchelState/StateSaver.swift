@@ -95,6 +95,9 @@ final class StateSaver: @unchecked Sendable {
   /// Returns the newest change of a value or member if it is pending; it supersedes the content of the store.
   func pending(_ target: StateTarget) -> StateOperation? { lock.withLock { changes.pending(target) } }
 
+  /// The number of the newest change of this handle.
+  var newestChange: Int64 { lock.withLock { changes.newest } }
+
   func operations(where condition: (StateTarget) -> Bool) -> [StateOperation] {
     lock.withLock { changes.all(where: condition) }
   }

@@ -70,18 +70,37 @@ extension StateStore {
 
   /// Returns a value or member, with the newest change to it applied.
   func stored(_ target: StateTarget) throws -> (bytes: [UInt8], isSealed: Bool)? {
+    try newest(of: target) {
+      $0.action.stored
+    } stored: {
+      try $0.value(target)
+    }
+  }
+
+  /// Returns a value with the time of its last change, in Unix milliseconds.
+  func timed(_ name: StateName) throws -> (bytes: [UInt8], isSealed: Bool, time: Int64)? {
+    try newest(of: .value(name)) { change in
+      change.action.stored.map { ($0.bytes, $0.isSealed, change.time) }
+    } stored: {
+      try $0.timedValue(name)
+    }
+  }
+
+  private func newest<Content>(
+    of target: StateTarget, changed: (StateOperation) -> Content?, stored: (StateTables) throws -> Content?
+  ) throws -> Content? {
     // A pending change is newer than anything in the store.
-    if let pending = saver.pending(target) { return pending.action.stored }
+    if let pending = saver.pending(target) { return changed(pending) }
     let changes = saver.operations(of: target)
     do {
       return try read(changes) { reader, unsaved in
-        if let newest = unsaved.last { return newest.action.stored }
-        return try reader?.tables.value(target)
+        if let newest = unsaved.last { return changed(newest) }
+        return try reader.flatMap { try stored($0.tables) }
       }
     } catch let error as SatchelError where error.isAboutStore {
       // When the store can be neither written nor read, the outbox file decides.
       guard let newest = changes.last else { throw error }
-      return newest.action.stored
+      return changed(newest)
     }
   }
 

@@ -13,7 +13,7 @@ extension StateStore {
   ///   `.busy`, `.full` and others when the store cannot be written, or has changes in its outbox file: nothing is
   ///   removed then; `.readOnly`, `.closed`
   public func clear(_ kind: Change.StateKey.Kind, _ name: String) throws {
-    let id = StateID(kind, try StateName(name, as: "name"))
+    let id = StateID(kind, try StateName(ofHost: name, as: "name"))
     guard kind != .value else {
       throw SatchelError(.invalid, "\(id.location): a value is removed by its key")
     }

@@ -60,7 +60,7 @@ public final class StateStore: Sendable {
   /// Sets a value.
   ///
   /// - Parameters:
-  ///   - key: 1 to 255 bytes
+  ///   - key: 1 to 255 bytes that do not begin with `@stories/`, which is reserved; so for all names of state
   ///   - sensitive: whether the value is stored encrypted (AES-256-GCM), in the outbox file too; requires
   ///     `setKey` first
   ///   - synced: whether the key is synchronized from now on, also when its value is removed and set again;
@@ -72,11 +72,14 @@ public final class StateStore: Sendable {
   public func set(
     _ key: String, _ value: JSONValue, sensitive: Bool = false, synced: Bool? = nil
   ) throws {
-    let name = try StateName(key, as: "key")
+    try set(StateName(ofHost: key, as: "key"), value, sensitive: sensitive, synced: synced)
+  }
+
+  func set(_ name: StateName, _ value: JSONValue, sensitive: Bool = false, synced: Bool?) throws {
     let id = StateID(.value, name)
     let mark = try StateMark.requested(synced, of: id)
     try locating(id.details) {
-      let bytes = try Self.bytes(of: value, at: "state/\(key)")
+      let bytes = try Self.bytes(of: value, at: id.location)
       guard sensitive else { return try add(.value(name), .set(bytes, isSealed: false), marking: mark) }
       try seal(bytes, as: name, marking: mark)
     }
@@ -87,7 +90,7 @@ public final class StateStore: Sendable {
   /// - Throws: `SatchelError` `.invalid` for an invalid key, and for one that is too long to be synchronized;
   ///   `.readOnly`, `.closed`
   public func setSynced(_ key: String, _ synced: Bool = true) throws {
-    let id = StateID(.value, try StateName(key, as: "key"))
+    let id = StateID(.value, try StateName(ofHost: key, as: "key"))
     try mark(id, StateMark.requested(synced, of: id))
   }
 
@@ -97,7 +100,7 @@ public final class StateStore: Sendable {
   ///   for one that was modified outside of the library, `.closed`, `.io`
   public func get(_ key: String) throws -> JSONValue? {
     try checkOpen()
-    let name = try StateName(key, as: "key")
+    let name = try StateName(ofHost: key, as: "key")
     // Read the store before the keyring: a new key is in the keyring before the first value is sealed with
     // it.
     return try locating(StateID(.value, name).details) {
@@ -138,7 +141,7 @@ public final class StateStore: Sendable {
 
   /// Removes a value; a sensitive one can be removed without the encryption key.
   public func remove(_ key: String) throws {
-    try add(.value(try StateName(key, as: "key")), .remove)
+    try add(.value(try StateName(ofHost: key, as: "key")), .remove)
   }
 
   /// Returns the keys that begin with a prefix, in byte order.
@@ -155,7 +158,7 @@ public final class StateStore: Sendable {
           keys.insert(operation.target.name)
         }
       }
-      return keys.sorted().map(\.text)
+      return keys.filter { !$0.isReserved }.sorted().map(\.text)
     }
   }
 
@@ -200,7 +203,7 @@ public final class StateStore: Sendable {
       throw SatchelError(.invalid, "max_age: must be 1 ms or more, and within reason")
     }
     let bounds = StateListBounds(limit: limit, maxAge: maxAge, isUnique: isUnique)
-    let id = StateID(.list, try StateName(name, as: "list"))
+    let id = StateID(.list, try StateName(ofHost: name, as: "list"))
     try setSensitive(id, sensitive)
     try mark(id, StateMark.requested(synced, of: id, bounds: .list(bounds)))
     return StateList(state: self, name: id.name, bounds: bounds)
@@ -212,7 +215,7 @@ public final class StateStore: Sendable {
   ///   - sensitive: whether the members are stored encrypted, as for a list
   ///   - synced: whether the set is synchronized, as for `set(_:_:sensitive:synced:)`
   public func set(named name: String, sensitive: Bool? = nil, synced: Bool? = nil) throws -> StateSet {
-    let id = StateID(.set, try StateName(name, as: "set"))
+    let id = StateID(.set, try StateName(ofHost: name, as: "set"))
     try setSensitive(id, sensitive)
     try mark(id, StateMark.requested(synced, of: id))
     return StateSet(state: self, name: id.name)
@@ -231,7 +234,7 @@ public final class StateStore: Sendable {
     guard bounds.lowerBound.isFinite, bounds.upperBound.isFinite else {
       throw SatchelError(.invalid, "bounds: must be finite")
     }
-    let id = StateID(.scores, try StateName(name, as: "scores"))
+    let id = StateID(.scores, try StateName(ofHost: name, as: "scores"))
     try setSensitive(id, sensitive)
     try mark(id, StateMark.requested(synced, of: id, bounds: .scores(bounds)))
     return StateScores(state: self, name: id.name, bounds: bounds)

@@ -285,6 +285,19 @@ struct StateTables {
     return keys
   }
 
+  /// Returns the values whose keys begin with a prefix, without the sealed ones.
+  func unsealedValues(prefix: String) throws -> [StateName: [UInt8]] {
+    let end = Array(prefix.utf8) + [0xFF]
+    var values: [StateName: [UInt8]] = [:]
+    try end.withUnsafeBytes { end in
+      try connection.each(
+        "SELECT key, value FROM state_value WHERE space = ? AND key >= ? AND key < ? AND is_sealed = 0",
+        .text(StateSpace.values), .text(prefix), .textBytes(end)
+      ) { values[StateName(sound: $0.text(0))] = Array($0.bytes(1)) }
+    }
+    return values
+  }
+
   /// Returns the items of a list, the newest first.
   ///
   /// - Parameter limit: the maximum number of items to read

@@ -28,9 +28,29 @@ static void unchanged(const char *what) {
 
 static void cannot_open(const char *what, satchel_status wanted, satchel_bytes directory) {
     satchel_stories *opened = (satchel_stories *)&out;
-    refused(what, wanted, NULL, satchel_stories_open(store, directory, &opened));
+    refused(what, wanted, NULL, satchel_stories_open(store, directory, text(""), &opened));
     CHECK(opened == NULL, "%s: the out-parameter is not emptied", what);
-    refused(what, SATCHEL_EINVALID, "out", satchel_stories_open(store, directory, NULL));
+    refused(what, SATCHEL_EINVALID, "out", satchel_stories_open(store, directory, text(""), NULL));
+}
+
+static void library_names(void) {
+    char too_long[130];
+    memset(too_long, 'a', 129);
+    too_long[129] = 0;
+    const struct {
+        const char *what;
+        satchel_bytes name;
+    } table[] = {
+        {"a name with a slash", text("a/b")},        {"a name with a line", text("a\nb")},
+        {"a name that is too long", text(too_long)}, {"a name with a NUL", {"a\0b", 3}},
+        {"a name that is no text", text("\xff")},
+    };
+    for (size_t index = 0; index < sizeof table / sizeof *table; index++) {
+        satchel_stories *opened = (satchel_stories *)&out;
+        refused(table[index].what, SATCHEL_EINVALID, "name",
+                satchel_stories_open(store, text(folder), table[index].name, &opened));
+        CHECK(opened == NULL, "%s: the out-parameter is not emptied", table[index].what);
+    }
 }
 
 static void directories(void) {
@@ -68,7 +88,7 @@ static void no_story(const char *what, satchel_status wanted, const char *place,
     satchel_stories *fresh;
     satchel_store *other;
     must(satchel_store_open(":memory:", NULL, &other), "opening a store in memory");
-    must(satchel_stories_open(other, text(folder), &fresh), "opening a library");
+    must(satchel_stories_open(other, text(folder), text(""), &fresh), "opening a library");
     refused_out(what, wanted, place, satchel_stories_story(fresh, id, false, &out));
     must(satchel_store_close(other), "closing");
     satchel_stories_free(fresh);
@@ -291,9 +311,9 @@ static void handles(void) {
     refused("a library as store", SATCHEL_ECLOSED, NULL, satchel_store_close((satchel_store *)stories));
     satchel_stories *opened = (satchel_stories *)&out;
     refused("a library in a library", SATCHEL_ECLOSED, NULL,
-            satchel_stories_open((satchel_store *)stories, text(folder), &opened));
+            satchel_stories_open((satchel_store *)stories, text(folder), text(""), &opened));
     CHECK(opened == NULL, "the out-parameter is not emptied");
-    refused("a library in NULL", SATCHEL_EINVALID, NULL, satchel_stories_open(NULL, text(folder), &opened));
+    refused("a library in NULL", SATCHEL_EINVALID, NULL, satchel_stories_open(NULL, text(folder), text(""), &opened));
     satchel_buffer state = SATCHEL_BUFFER_INIT;
     CHECK(satchel_session_state(session, &state) == SATCHEL_OK, "the session: %s", satchel_error_message());
     satchel_buffer_free(&state);
@@ -321,7 +341,7 @@ static void directory_gone(void) {
     write_story(passing, "well.json", tale("well", "The Well"));
     satchel_stories *passed;
     satchel_buffer given = SATCHEL_BUFFER_INIT;
-    must(satchel_stories_open(store, text(passing), &passed), "opening");
+    must(satchel_stories_open(store, text(passing), text(""), &passed), "opening");
     must(satchel_stories_refresh(passed, NULL), "refreshing");
     unlink(path_in(passing, "well.json"));
     rmdir(passing);
@@ -340,16 +360,16 @@ static void directory_gone(void) {
 
 static void closed(void) {
     satchel_stories *second;
-    must(satchel_stories_open(store, text(folder), &second), "opening");
+    must(satchel_stories_open(store, text(folder), text(""), &second), "opening");
     satchel_stories_free(second);
     no_library("freed", second);
     satchel_stories_free(second);
-    must(satchel_stories_open(store, text(folder), &second), "opening");
+    must(satchel_stories_open(store, text(folder), text(""), &second), "opening");
     must(satchel_store_close(store), "closing");
     no_library("its store was closed", stories);
     no_library("its store was closed, never used", second);
     satchel_stories *third = (satchel_stories *)&out;
-    refused("a closed store", SATCHEL_ECLOSED, NULL, satchel_stories_open(store, text(folder), &third));
+    refused("a closed store", SATCHEL_ECLOSED, NULL, satchel_stories_open(store, text(folder), text(""), &third));
     CHECK(third == NULL, "the out-parameter is not emptied");
     satchel_stories_free(stories);
     satchel_stories_free(second);
@@ -383,10 +403,11 @@ int main(int count, char **arguments) {
     fill();
     alarm(120); /* a pipe that is waited for ends here, and is counted as failed */
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
-    must(satchel_stories_open(store, text(folder), &stories), "opening a library");
+    must(satchel_stories_open(store, text(folder), text(""), &stories), "opening a library");
     fill_out_with_nonsense();
     listed_before = listed();
     directories();
+    library_names();
     no_names();
     names();
     queries();

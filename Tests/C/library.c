@@ -10,7 +10,7 @@ static const char *folder;
 
 static satchel_stories *open_library(satchel_store *store) {
     satchel_stories *stories;
-    must(satchel_stories_open(store, text(folder), &stories), folder);
+    must(satchel_stories_open(store, text(folder), text(""), &stories), folder);
     return stories;
 }
 
@@ -242,7 +242,7 @@ static void beside_bad_files(const char *parent) {
         for (size_t index = 0; index < sizeof table / sizeof *table; index++) {
             satchel_store *store = open_store(":memory:");
             satchel_stories *stories;
-            must(satchel_stories_open(store, text(own), &stories), own);
+            must(satchel_stories_open(store, text(own), text(""), &stories), own);
             if (indexed) must(satchel_stories_refresh(stories, NULL), "refreshing");
             satchel_status status = satchel_stories_story(stories, text(table[index].id), true, &out);
             CHECK(status == SATCHEL_OK, "%s hides %s, %s: %s", table[index].bad, table[index].good,

@@ -82,7 +82,7 @@ static void heard(const char *what, struct ear *ear, int changes, const char *co
 
 static satchel_stories *open_library(satchel_store *store) {
     satchel_stories *stories;
-    must(satchel_stories_open(store, text(folder), &stories), folder);
+    must(satchel_stories_open(store, text(folder), text(""), &stories), folder);
     return stories;
 }
 
@@ -320,10 +320,23 @@ static void reading(void) {
     CHECK(lists(at(progress, "/visited"), "", visited) && lists(at(progress, "/endings"), "", endings),
           "visited segments and endings");
     json_decref(progress);
-    heard("two moves", &ear, 2, (const char *const[]){"course", "course", NULL});
+    heard("before they are saved", &ear, 0, (const char *const[]){NULL});
+    must(satchel_state_flush(store, NULL), "flushing");
+    heard("two moves", &ear, 1, (const char *const[]){"course", NULL});
     CHECK(satchel_stories_move_to(stories, text("course"), text("moon"), NULL) == SATCHEL_ENOTFOUND,
           "to the moon");
     is_at("two moves", stories, "home", NULL);
+    satchel_stories *named;
+    must(satchel_stories_open(store, text(folder), text("another"), &named), "opening with a name");
+    must(satchel_stories_progress(named, text("course"), &out), "with another name");
+    progress = take(&out);
+    CHECK(json_is_null(at(progress, "/position")), "begun with another name");
+    json_decref(progress);
+    satchel_stories_free(named);
+    const char *own = strrchr(folder, '/');
+    must(satchel_stories_open(store, text(folder), text(own ? own + 1 : folder), &named), "opening with its name");
+    is_at("with the folder's name", named, "home", NULL);
+    satchel_stories_free(named);
 
     /* An opened story stays as it is; the reader is moved with the new version. */
     satchel_story *opened_before;

@@ -196,7 +196,7 @@ static void crowd(satchel_store *store, double seconds) {
     pthread_t author;
     satchel_buffer out = SATCHEL_BUFFER_INIT;
     for (int index = 0; index < 2; index++)
-        must(satchel_stories_open(store, text(folder), &both[index]), folder);
+        must(satchel_stories_open(store, text(folder), text(""), &both[index]), folder);
     end = now() + seconds;
     if (pthread_create(&author, NULL, write_files, NULL) != 0) give_up("starting a thread");
     for (int index = 0; index < THREADS; index++)
@@ -232,7 +232,7 @@ static void freed_beneath(satchel_store *store, double seconds) {
     struct worker workers[THREADS];
     satchel_stories *both[2];
     for (int index = 0; index < 2; index++)
-        must(satchel_stories_open(store, text(folder), &both[index]), folder);
+        must(satchel_stories_open(store, text(folder), text(""), &both[index]), folder);
     end = now() + seconds;
     for (int index = 0; index < THREADS; index++)
         start(&workers[index], both[index % 2], (unsigned)index + 99, true);

@@ -26,7 +26,7 @@ private let independent: Set<String> = [
   "state_synced.name", "state_synced.removed_at",
   "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
   "sync_log.synced", "sync_writer.stamp",
-  "state_value.time", "story_purchase.marked_at", "story_state.purchases",
+  "state_value.time",
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.size",
@@ -34,9 +34,7 @@ private let independent: Set<String> = [
   "photo_shard.ancestors", "photo_shard.source",
   "photo_catalogue.remote", "sync_log.remote", "sync_log.user", "sync_log.etag", "sync_writer.writer",
   "remote_probe.passed", "remote_probe.user", "remote_probe.remote",
-  "story_library.directory", "story_library.token", "story_purchase.story",
-  // Times, and the order of visits.
-  "story_progress.read_at", "story_visit.id",
+  "story_library.directory", "story_library.token",
   // The discarded versions of conflicts.
   "photo_conflict.local", "photo_conflict.remote", "photo_conflict.time",
   "record_conflict.key", "record_conflict.local",
@@ -68,16 +66,15 @@ private let absent: Set<String> = [
   "sync_entry.undecided", "sync_log.id", "sync_log.pending_upload", "sync_log.pending_upload_base",
   "sync_log.pending_upload_deletes", "sync_log.pending_upload_etag", "sync_log.phase", "sync_log.previous",
   "sync_writer.id", "sync_writer.replaced",
-  "story_state.id", "story_progress.moved_from", "story_progress.moved_reason",
 ]
 
 /// Tables of which a row may be missing without a contradiction.
 private let optional: Set<String> = [
   // Values of the app.
-  "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
+  "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value",
   // Records of completed work, which is repeated without them.
   "change", "photo_conflict", "photo_file", "record_conflict", "record_migration",
-  "remote_probe", "state_migration", "state_saved", "story_tag", "story_visit", "sync_owner",
+  "remote_probe", "state_migration", "state_saved", "story_tag", "sync_owner",
 ]
 
 @Suite("check reports contradictions between rows")

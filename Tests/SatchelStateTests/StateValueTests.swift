@@ -62,6 +62,34 @@ struct StateValueTests {
     #expect(try stateCode { try state.scores("s").add(key, 1) } == .invalid)
   }
 
+  @Test("names of story libraries are reserved: hosts neither use nor see them")
+  func reserved() throws {
+    let store = try fixture.open()
+    let tales = ReservedState(store.state, collection: "tales")
+    try tales.set("position", of: "well", to: 1)
+    try tales.list("visited", of: "well").push("rim")
+    for isSaved in [false, true] {
+      if isSaved { try store.state.flush() }
+      for name in ["@stories/", "@stories/tales/position/well"] {
+        let calls: [() throws -> Void] = [
+          { try store.state.set(name, 1) }, { try store.state.set(name, 1, synced: false) },
+          { try store.state.setSynced(name, false) }, { _ = try store.state.get(name) },
+          { try store.state.remove(name) }, { _ = try store.state.list(name) },
+          { _ = try store.state.set(named: name) }, { _ = try store.state.scores(name) },
+          { try store.state.setSensitive(.list, name) }, { try store.state.clear(.list, name) },
+          { try store.state.declare(StateDeclaration(defaults: [name: 1])) },
+        ]
+        for call in calls { #expect(try stateCode(of: call) == .invalid) }
+      }
+      #expect(try store.state.keys() == [] && store.state.keys(prefix: "@stories/") == [])
+      #expect(try tales.value("position", of: "well")?.value == 1)
+      #expect(try tales.values("position")["well"] == 1 && tales.values("position")["rim"] == nil)
+    }
+    try store.state.set("@stories", 1)
+    try store.state.scores("tales").add("@stories/x", 1)
+    #expect(try store.state.keys() == ["@stories"])
+  }
+
   @Test("two Unicode encodings of a letter are two keys, in memory and in the file")
   func encodings() throws {
     let store = try fixture.open()

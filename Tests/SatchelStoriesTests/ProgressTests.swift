@@ -3,6 +3,8 @@ import Satchel
 import Synchronization
 import Testing
 
+@testable import SatchelStories
+
 @Suite("Reading progress") struct ProgressTests {
   /// Returns a story of segments that lead to others; those that lead nowhere are endings.
   static func story(_ segments: [(id: String, targets: [String])], texts: [String: String] = [:]) -> String {
@@ -58,6 +60,7 @@ import Testing
     let fixture = try LibraryFixture()
     let library = try Self.library(fixture)
     try library.move("well", to: "rim")
+    try fixture.satchel.flush()
     #expect(failure { try library.move("well", to: "moon") }?.code == .notFound)
     #expect(failure { try library.move("none", to: "rim") }?.code == .notFound)
     #expect(failure { try library.move("../well", to: "rim") }?.code == .invalid)
@@ -142,7 +145,7 @@ import Testing
     #expect(try library.move("well", to: version.expected).movedFrom == nil)
   }
 
-  @Test("A version that another library or process has indexed is detected when the progress is read")
+  @Test("Two libraries with one name and two versions of a story have the position in their own version")
   func late() throws {
     let fixture = try LibraryFixture()
     let library = try Self.library(fixture)
@@ -151,10 +154,13 @@ import Testing
     try FileManager.default.createDirectory(at: elsewhere, withIntermediateDirectories: false)
     try Data(Self.story([("rim", ["home"]), ("home", [])]).utf8).write(
       to: elsewhere.appending(path: "well.json"))
-    let other = try fixture.satchel.stories(in: elsewhere.path)
-    #expect(try other.refresh().moved == [] && library.progress(of: "well").position == "oven")
+    let other = try fixture.satchel.stories(in: elsewhere.path, named: library.name)
+    #expect(try other.refresh().moved.map(\.to) == ["rim"])
     let progress = try other.progress(of: "well")
     #expect(progress.position == "rim" && progress.movedFrom == "oven" && progress.movedReason == .removed)
+    // The file of the first library has not changed.
+    #expect(try library.progress(of: "well").position == "oven")
+    #expect(try fixture.satchel.stories(in: elsewhere.path).progress(of: "well").position == nil)
   }
 
   @Test("Twee whose macros may lead anywhere breaks no position that still exists")
@@ -168,6 +174,58 @@ import Testing
     #expect(try library.refresh().moved == [] && library.progress(of: "well").position == "Cave")
     try fixture.put("well.twee", data + ":: Start\n<<goto $next>>")
     #expect(try library.refresh().moved.map(\.to) == ["Start"])
+  }
+
+  @Test("A segment that becomes an ending counts as one from the next visit on, at its place")
+  func becomesEnding() throws {
+    let fixture = try LibraryFixture()
+    let library = try Self.library(fixture)
+    for segment in ["rim", "meadow", "oven"] { try library.move("well", to: segment) }
+    try fixture.put("well.json", Self.story([("rim", ["meadow"]), ("meadow", [])]))
+    try library.refresh()
+    #expect(try library.progress(of: "well").endings == ["meadow"])
+    try library.move("well", to: "meadow")
+    let progress = try library.progress(of: "well")
+    #expect(progress.visited == ["rim", "meadow", "oven"] && progress.endings == ["meadow"])
+  }
+
+  @Test("Members of a newer version are kept, and what is no progress counts as not begun")
+  func unknownMembers() throws {
+    let fixture = try LibraryFixture()
+    let library = try Self.library(fixture)
+    let state = library.readerState
+    try library.move("well", to: "rim")
+    var members = try #require(try state.value(StoredProgress.position, of: "well")?.value.objectValue)
+    members["data"] = ["lamp": true]
+    try state.set(StoredProgress.position, of: "well", to: .object(members))
+    try state.list(StoredProgress.visited, of: "well").push(["segment": "home", "ending": true, "mood": 1])
+    let progress = try library.move("well", to: "home")
+    #expect(progress.visited == ["rim", "home"] && progress.endings == ["home"])
+    #expect(try state.value(StoredProgress.position, of: "well")?.value["data"] == ["lamp": true])
+    #expect(try state.list(StoredProgress.visited, of: "well").items().count == 2)
+    for value: JSONValue in [1, "rim", ["position": 7], ["version": "x"], .null] {
+      try state.set(StoredProgress.position, of: "well", to: value)
+      #expect(try library.progress(of: "well") == StoryProgress(story: "well"))
+      #expect(try library.refresh().moved == [])
+    }
+    try state.list(StoredProgress.visited, of: "well").push("gate")
+    try state.set(StoredProgress.outline, of: "well", to: ["segments": 7])
+    try state.set("purchased", of: "well", to: "yes")
+    #expect(try library.move("well", to: "gate").visited == ["rim", "home", "gate"])
+    #expect(try !library.summary("well").isPurchased)
+    #expect(try fixture.satchel.check().isEmpty)
+  }
+
+  @Test("A damaged outline gives no comparison: only a position that is gone is moved, to the start")
+  func damagedOutline() throws {
+    let fixture = try LibraryFixture()
+    let library = try Self.library(fixture)
+    for segment in ["rim", "meadow", "oven", "tree"] { try library.move("well", to: segment) }
+    try library.readerState.set(StoredProgress.outline, of: "well", to: ["segments": [1, ["id": 2]]])
+    try fixture.put("well.json", Self.story([("rim", ["meadow"]), ("meadow", []), ("tree", [])]))
+    #expect(try library.refresh().moved == [] && library.progress(of: "well").position == "tree")
+    try fixture.put("well.json", Self.story([("rim", ["meadow"]), ("meadow", [])]))
+    #expect(try library.refresh().moved.map(\.to) == ["rim"])
   }
 
   @Test("A recovered store has the search index and the progress")

@@ -78,7 +78,7 @@ ROLES = {
     "satchel_story_graph": "story_handle",
     "satchel_story_diff": "story_handle story_handle",
     "satchel_story_from_twee": "twee story_id",
-    "satchel_stories_open": "store story_folder",
+    "satchel_stories_open": "store story_folder library_name",
     "satchel_stories_refresh": "stories_handle",
     "satchel_stories_load_all": "stories_handle",
     "satchel_stories_select": "stories_handle story_query",

@@ -125,7 +125,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_story_graph": (c_int, (c_void_p, c_int, _out)),
     "satchel_story_diff": (c_int, (c_void_p, c_void_p, _out)),
     "satchel_story_from_twee": (c_int, (Bytes, Bytes, _out)),
-    "satchel_stories_open": (c_int, (c_void_p, Bytes, _handle_out)),
+    "satchel_stories_open": (c_int, (c_void_p, Bytes, Bytes, _handle_out)),
     "satchel_stories_refresh": (c_int, (c_void_p, _out)),
     "satchel_stories_load_all": (c_int, (c_void_p, c_bool, _out)),
     "satchel_stories_select": (c_int, (c_void_p, Bytes, _out)),

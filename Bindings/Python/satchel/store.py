@@ -138,17 +138,20 @@ class Store(StoreBlocks):
         """Content scoped to places."""
         return Catalogue(self)
 
-    def stories(self, directory: FilePath) -> StoryLibrary:
+    def stories(self, directory: FilePath, name: Optional[str] = None) -> StoryLibrary:
         """Opens the library of the stories in a directory; no story is read yet.
 
         :param directory: the directory's path
+        :param name: the name under which the state keeps the reader's progress and purchases, the same on all
+            devices of a user: 1 to 128 bytes without a slash; None for the last component of the directory's
+            real path. Libraries with the same name share them
         :returns: a new object at each call; its index is kept in the store
         :raises NotFound: when the directory does not exist
-        :raises InvalidArgument: when it is a file
+        :raises InvalidArgument: when it is a file, and for an invalid name, also of the directory
         """
         from satchel.stories import StoryLibrary
 
-        return StoryLibrary(self, directory)
+        return StoryLibrary(self, directory, name)
 
     def photos(self, directory: FilePath, on_conflict: Optional[str] = None) -> PhotoCatalogue:
         """Opens the catalogue of the photos in a directory, and creates it when needed; no photo is read.

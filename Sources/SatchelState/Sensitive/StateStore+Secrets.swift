@@ -121,7 +121,7 @@ extension StateStore {
   ///   `.unauthorized` for existing content whose key is not set; `.busy`, `.full` and others when the store
   ///   cannot be written, or has changes in its outbox file: nothing is changed then
   public func setSensitive(_ kind: Change.StateKey.Kind, _ name: String, _ isSensitive: Bool = true) throws {
-    try setSensitive(StateID(kind, StateName(name, as: "name")), isSensitive)
+    try setSensitive(StateID(kind, StateName(ofHost: name, as: "name")), isSensitive)
   }
 
   /// - Parameter isSensitive: nil changes nothing

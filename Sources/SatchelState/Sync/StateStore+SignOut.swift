@@ -11,7 +11,7 @@ extension StateStore {
   }
 
   /// Removes synchronized and sensitive content, as a part of signing out; none of it is a removal that is
-  /// synchronized. What is marked stays marked.
+  /// synchronized. What the host marked stays marked.
   package func signOut(in transaction: Transaction) throws {
     guard try database.has(StateSchema.subject) else { return }
     let connection = transaction.connection
@@ -28,8 +28,13 @@ extension StateStore {
     }
     try connection.run("DELETE FROM state_waiting")
     try connection.run("UPDATE state_synced SET removed_at = NULL")
+    // Reserved names say what the user read, also in the change log.
+    try connection.run(
+      "DELETE FROM state_synced WHERE name >= ? AND name < ?", .text(StateName.reserved),
+      .text(StateName.afterReserved))
     try connection.run("UPDATE state_sensitive SET sealed_by = x''")
-    if !changed.isEmpty { transaction.note(subject: .state, keys: changed.map(\.text)) }
+    transaction.note(changed.filter { !$0.name.isReserved })
+    if changed.contains(where: \.name.isReserved) { transaction.note(subject: .stories, keys: ["*"]) }
   }
 }
 

@@ -117,16 +117,16 @@ package struct StateSyncClient: Sendable {
       .applyWaiting(at: transaction.now)
     var tracking = StateTracking()
     try tracking.note(waited, in: transaction, of: state.database)
-    var (changed, failures) = ([String](), [SyncFailure]())
+    var (changed, failures) = ([StateID](), [SyncFailure]())
     let decisions = try entries.map { entry in
       guard let id = StateID(entry.key.id) else { return SyncDecision.waiting }
       var merge = StateSyncMerge(client: self, entry: entry, id: id, transaction: transaction)
       let decision = try merge.decide()
-      if merge.hasChanged { changed.append(id.text) }
+      if merge.hasChanged { changed.append(id) }
       if let reason = merge.reason { failures.append(SyncFailure(entry.key, reason)) }
       return decision
     }
-    if !changed.isEmpty { transaction.note(subject: .state, keys: changed) }
+    transaction.note(changed)
     return SyncDecisions(decisions: decisions, failures: failures)
   }
 }

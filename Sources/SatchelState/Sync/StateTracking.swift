@@ -31,7 +31,7 @@ struct StateTracking {
 
   /// Adds the changes of content, of which observers are notified.
   mutating func note(_ content: StateIDs, in transaction: Transaction, of database: Database) throws {
-    if !content.ordered.isEmpty { transaction.note(subject: .state, keys: content.ordered.map(\.text)) }
+    transaction.note(content.ordered)
     changed.insert(content)
     try note(in: transaction, of: database)
   }

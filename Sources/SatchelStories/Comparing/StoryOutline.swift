@@ -5,11 +5,11 @@ import SatchelJSON
 /// texts are digests.
 enum StoryOutline {
   /// Returns the outline of a story, in time proportional to its text.
-  static func bytes(of analysis: StoryAnalysis) throws -> [UInt8] {
+  ///
+  /// - Parameter version: the SHA-256 of its text, in hexadecimal digits
+  static func json(of analysis: StoryAnalysis, version: String) -> JSONValue {
     let table = analysis.table
-    var bytes = Array("{\"segments\":[".utf8)
-    for index in table.segments.indices {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+    let segments = table.segments.indices.map { index -> JSONValue in
       var segment: JSONObject = ["text": .string(digest(of: analysis, index))]
       if table.segments[index].flags.contains(.hasID) { segment["id"] = .string(analysis.id(index)) }
       if table.segments[index].flags.contains(.isMarkedEnding) { segment["isEnding"] = true }
@@ -19,10 +19,9 @@ enum StoryOutline {
           guard choice.flags.contains(.hasTarget) else { return nil }
           return ["nextSegmentId": .string(table.text.string(choice.target))]
         })
-      try JSONValue.object(segment).write(into: &bytes)
+      return .object(segment)
     }
-    bytes.append(contentsOf: "]}".utf8)
-    return bytes
+    return ["version": .string(version), "segments": .array(segments)]
   }
 
   /// Returns the digest of a segment's text.

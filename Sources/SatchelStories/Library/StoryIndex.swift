@@ -63,12 +63,15 @@ final class StoryIndex: Sendable {
   /// Writes the outcome of a directory refresh, in one transaction.
   ///
   /// Other processes may have written the same changes meanwhile; these are not counted again.
-  func write(_ outcome: DirectoryRefresh.Outcome) throws -> StoryRefresh {
+  ///
+  /// - Returns: the result, and the stories of files that were added, changed or removed
+  func write(_ outcome: DirectoryRefresh.Outcome) throws -> (refresh: StoryRefresh, stories: Set<StoryName>) {
     var refresh = StoryRefresh()
+    var changed: Set<StoryName> = []
     refresh.read = outcome.read
     refresh.parsed = outcome.parsed
     refresh.unchanged = outcome.unchanged
-    guard !outcome.isEmpty else { return refresh }
+    guard !outcome.isEmpty else { return (refresh, []) }
     try makingIndexAgain {
       try database.write { transaction in
         var counted = refresh
@@ -98,10 +101,10 @@ final class StoryIndex: Sendable {
           let keys = stories.map(\.text).sorted(by: StoryName.precedes)
           transaction.note(subject: .stories, keys: keys.count > Self.maxKeys ? ["*"] : keys)
         }
-        refresh = counted
+        (refresh, changed) = (counted, stories)
       }
     }
-    return refresh
+    return (refresh, changed)
   }
 
   /// Runs `body`, again with a new full-text index where it meets one that is of another version of FTS5, or damaged:

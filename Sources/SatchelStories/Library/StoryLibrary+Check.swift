@@ -27,16 +27,6 @@ extension StoryLibrary {
         "SELECT count(*) FROM story_tag WHERE file NOT IN (SELECT id FROM story_file WHERE story IS NOT NULL)"
       )
       if tags > 0 { report("orphaned_story_tag", "\(tags) tags have no story") }
-      try connection.each("SELECT story FROM story_purchase") { row in
-        let story = row.text(0)
-        if !StoryID.isName(story) {
-          report("story_purchase", "“\(story.prefix(60))” is not a valid story id")
-        }
-      }
-      if try connection.number("SELECT count(*) FROM story_state") != 1 {
-        report("story_state", "the row with the state of purchases is missing")
-      }
-      try StoryProgressTable(connection: connection).faults { report("story_progress", $0) }
       if let fault = try StoryFileTable(connection: connection).searchFault() {
         report("story_search", fault)
       }
@@ -63,7 +53,6 @@ extension StoryLibrary {
       try connection.run("DELETE FROM story_file WHERE library NOT IN (SELECT id FROM story_library)")
       try connection.run("DELETE FROM story_tag WHERE file NOT IN (SELECT id FROM story_file)")
       try StoryFileTable(connection: connection).indexAgain()
-      try StoryProgressTable(connection: connection).repair()
     }
   }
 }

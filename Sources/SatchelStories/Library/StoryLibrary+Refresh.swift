@@ -5,7 +5,7 @@ extension StoryLibrary {
   /// Updates the index from the directory: reads and checks only files that are new or changed.
   ///
   /// A file is unchanged when its size and times are the same; otherwise its content is compared. All changes
-  /// are written in one transaction; then reading positions that changed files broke are moved. Observers of the store are notified of a change of "stories" with the
+  /// are written in one transaction. Observers of the store are notified of a change of "stories" with the
   /// ids of the affected stories, or `["*"]` for more than 1,000. A read-only store is not written, and its
   /// observers are not notified.
   ///
@@ -27,19 +27,20 @@ extension StoryLibrary {
 
   private func refreshed() throws -> (refresh: StoryRefresh, snapshot: StorySnapshot) {
     try checkOpen()
-    var refreshed = try refreshing.withLock {
+    let (refreshed, stories) = try refreshing.withLock {
       let opened = try StoryDirectory(directory)
       let scan = DirectoryRefresh(opened, known: try index.known(), isCancelled: isClosedCheck)
       var outcome = try scan.outcome()
       try resolveCopies(&outcome, in: opened)
-      var refresh = try index.write(outcome)
+      var (refresh, stories) = try index.write(outcome)
       let snapshot = try index.snapshot()
       refresh.problems = snapshot.problems
       hasRefreshed.store(true, ordering: .relaxed)
-      return (refresh: refresh, snapshot: snapshot)
+      return ((refresh: refresh, snapshot: snapshot), stories)
     }
-    refreshed.refresh.moved = try repairProgress()
-    return refreshed
+    var result = refreshed
+    result.refresh.moved = try moves(of: stories)
+    return result
   }
 
   /// Refreshes the library unless it was already refreshed.

@@ -10,9 +10,9 @@ extension StoryLibrary {
   public func select(_ query: StoryQuery = StoryQuery()) throws -> [StorySummary] {
     try query.validate()
     try refreshOnce()
-    let states = try purchases.states()
+    let purchases = try purchases()
     var (snapshot, found) = try database.interruptible { try candidates(query) }
-    func isPurchased(_ story: StorySummary) -> Bool { states[StoryName(story.id)] ?? story.isPurchased }
+    func isPurchased(_ story: StorySummary) -> Bool { purchases(story.id) ?? story.isPurchased }
     found.removeAll { candidate in
       let story = snapshot.stories[candidate.position]
       if let wanted = query.isPurchased, isPurchased(story) != wanted { return true }
@@ -37,7 +37,7 @@ extension StoryLibrary {
       throw SatchelError(.notFound, "\(directory): no story “\(id)”").at(Self.details(id))
     }
     var story = snapshot.stories[position]
-    story.isPurchased = try purchases.states()[StoryName(id)] ?? story.isPurchased
+    story.isPurchased = try isPurchased(id) ?? story.isPurchased
     return story
   }
 
@@ -59,11 +59,10 @@ extension StoryLibrary {
   }
 
   func applyingPurchases(_ stories: [StorySummary]) throws -> [StorySummary] {
-    let states = try purchases.states()
-    guard !states.isEmpty else { return stories }
+    let purchases = try purchases()
     return stories.map { story in
       var story = story
-      story.isPurchased = states[StoryName(story.id)] ?? story.isPurchased
+      story.isPurchased = purchases(story.id) ?? story.isPurchased
       return story
     }
   }

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelState
 import SatchelStorage
 import Synchronization
 
@@ -7,17 +8,24 @@ import Synchronization
 /// Every file of the directory whose name ends in `.json`, `.twee` or `.tw` is a story; hidden files and
 /// files in subdirectories are not. A symbolic link is followed only to a file inside the directory. Of
 /// several files with the same story id, the first by name is the story. The store keeps an index of the
-/// files, so that unchanged files are not read again. Purchases are kept in the store, independent of the
-/// files.
+/// files, so that unchanged files are not read again.
+///
+/// The reader's progress and purchases are synchronized state of the store, by the library's name and the id of the
+/// story, independent of the files. Two libraries of one store with the same name share them.
 ///
 /// Safe to use from any number of threads and processes at the same time. After the store is closed, and
 /// after `close()`, calls throw `.closed`.
 public final class StoryLibrary: Sendable {
   /// The directory's real path.
   public let directory: String
+  /// The name under which the reader's progress and purchases are kept.
+  public let name: String
   package let database: Database
   let index: StoryIndex
-  let purchases: StoryPurchases
+  let readerState: ReservedState
+  let latestPurchases = Locked<(version: ReservedState.Version, values: ReservedState.Values)?>(nil)
+  /// The versions whose outlines are known to be stored, by story.
+  let outlines = Locked<[StoryName: String]>([:])
   let cache = Locked(StoryCache())
   let worker = Worker()
   let loads = Loads([:])
@@ -28,9 +36,10 @@ public final class StoryLibrary: Sendable {
 
   /// Opens a library.
   ///
-  /// - Throws: `.notFound` when the directory does not exist, `.invalid` when the path is not a directory,
-  ///   `.io`, `.closed`
-  package init(database: Database, directory: String) throws {
+  /// - Parameter name: nil for the last component of the directory's real path
+  /// - Throws: `.notFound` when the directory does not exist, `.invalid` when the path is not a directory, and for an
+  ///   invalid name; `.io`, `.closed`
+  package init(database: Database, state: StateStore, directory: String, name: String?) throws {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
       throw SatchelError(.invalid, "directory: the path is empty, or contains a NUL")
     }
@@ -43,9 +52,10 @@ public final class StoryLibrary: Sendable {
     }
     _ = try StoryDirectory(path)
     self.directory = path
+    self.name = try Self.name(name, of: path)
     self.database = database
     index = try StoryIndex(database, directory: path)
-    purchases = StoryPurchases(database)
+    readerState = ReservedState(state, collection: self.name)
   }
 
   deinit { close() }
@@ -56,6 +66,31 @@ public final class StoryLibrary: Sendable {
     isClosed.store(true, ordering: .relaxed)
     worker.stop()
     cache.withLock { $0.clear() }
+  }
+
+  /// Returns the name of a library in NFC, because some file systems change the form of names.
+  private static func name(_ given: String?, of path: String) throws -> String {
+    let text = given ?? path.split(separator: "/").last.map { String($0) } ?? ""
+    let scalars = text.unicodeScalars.map { Int32(bitPattern: $0.value) }
+    let composed = NormalForm.composed(NormalForm.decomposed(scalars)).compactMap {
+      Unicode.Scalar(UInt32(bitPattern: $0))
+    }
+    let name = String(String.UnicodeScalarView(composed))
+    let max = ReservedState.maxCollectionBytes
+    let isName = name.unicodeScalars.allSatisfy {
+      $0 != "/" && $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+    }
+    guard isName, (1...max).contains(name.utf8.count) else {
+      let advice = given == nil ? "\(path): its last component cannot name the library; give it a name: " : ""
+      throw SatchelError(
+        .invalid,
+        """
+        \(advice)name: “\(name.prefix(60))” has \(name.utf8.count) bytes; it must have 1 to \(max), without \
+        slashes and control characters
+        """
+      ).at(subject: Change.Subject.stories.rawValue, limit: max)
+    }
+    return name
   }
 
   func checkOpen() throws {

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelState
 import SatchelStorage
 
 /// The reader's progress in a story.
@@ -51,113 +52,105 @@ public struct StoryMove: Equatable, Sendable, JSONConvertible {
 extension StoryLibrary {
   /// Returns how far the reader of a story is, without a position for one that was not begun.
   ///
-  /// When the file has changed, a position that the new version breaks is moved to the nearest segment first:
-  /// see `StoryProgress.movedFrom`. A read-only store returns it as it was stored.
+  /// A position that the version of the file breaks is moved to the nearest segment: see `StoryProgress.movedFrom`.
+  /// Nothing is written for that, so that devices with different versions do not disturb each other.
   ///
   /// - Throws: `.invalid` for an invalid id, `.io`, `.damaged`, `.closed`
   public func progress(of id: String) throws -> StoryProgress {
     try Self.checkName(id)
     try refreshOnce()
-    guard try database.has(StorySchema.subject) else { return StoryProgress(story: id) }
-    let version = try database.read { try StoryProgressTable(connection: $0).version(of: id) }
-    if let version, !database.options.isReadOnly, let hash = try index.hash(of: id), hash != version {
-      _ = try repairProgress(of: id)
-    }
-    return try database.read { try StoryProgressTable(connection: $0).progress(of: id) }
+    return try relocated(id).progress(of: id)
   }
 
   /// Moves the reader of a story to a segment, which counts as visited; an ending also as reached.
   ///
-  /// The store keeps the progress by id: it applies to every library of the store.
+  /// The state keeps the progress by the library's name and the story's id, and saves it like other state: after a short
+  /// delay, by `Store.flush()`, and when the store is closed.
   ///
   /// - Returns: the progress after the move
-  /// - Throws: `.notFound` when there is no such story or segment; as `story(_:)`; `.readOnly`, `.busy`,
-  ///   `.full`
+  /// - Throws: `.notFound` when there is no such story or segment; as `story(_:)`; `.readOnly`
   @discardableResult
   public func move(_ id: String, to segment: String) throws -> StoryProgress {
     let story = try story(id)
     guard let index = story.analysis.segment(segment) else {
       throw Self.noSegment(segment, of: id)
     }
-    let isEnding = story.analysis.table.isEnding(index)
-    return try database.write { transaction in
-      let table = StoryProgressTable(connection: transaction.connection)
-      if try table.version(of: id) != story.contentHash {
-        _ = try repair(id, story, in: transaction)
-        try table.putVersion(of: id, story)
-      }
-      try table.visit(segment, of: id, isEnding: isEnding)
-      try table.put(
-        id, position: segment, library: try libraryRow(transaction), readAt: transaction.now, from: nil,
-        reason: nil)
-      transaction.note(subject: .stories, keys: [id])
-      return try table.progress(of: id)
+    let version = story.contentHash.hexadecimal
+    var progress = try StoredProgress(of: id, in: readerState)
+    if progress.version != version || outlines.withLock({ $0[StoryName(id)] != version }) {
+      try progress.rewrite(for: story, version, of: id, in: readerState)
+      try readerState.keepOutline(of: story, version, as: id)
+      outlines.withLock { $0[StoryName(id)] = version }
     }
+    let isEnding = story.analysis.table.isEnding(index)
+    try progress.move(to: segment, isEnding: isEnding, version: version, of: id, in: readerState)
+    return progress.progress(of: id)
   }
 
   /// Deletes the position, the visited segments and the endings of a story, so that the reader begins again.
   ///
-  /// - Throws: `.invalid` for an invalid id, `.readOnly`, `.busy`, `.full`, `.io`, `.closed`
+  /// - Throws: `.invalid` for an invalid id, `.readOnly`, `.io`, `.closed`
   public func clearProgress(of id: String) throws {
     try checkOpen()
     try Self.checkName(id)
-    try database.write { transaction in
-      if try StoryProgressTable(connection: transaction.connection).remove(id) {
-        transaction.note(subject: .stories, keys: [id])
-      }
-    }
+    for part in [StoredProgress.position, StoredProgress.outline]
+    where try readerState.value(part, of: id) != nil { try readerState.remove(part, of: id) }
+    let visited = readerState.list(StoredProgress.visited, of: id)
+    if try !visited.items().isEmpty { try visited.clear() }
+    outlines.withLock { $0[StoryName(id)] = nil }
   }
 
   // MARK: New versions
 
-  /// Moves the positions that changed files broke, of stories that were read in this library.
-  func repairProgress() throws -> [StoryMove] {
-    guard !database.options.isReadOnly, try database.has(StorySchema.subject) else { return [] }
-    let stories = try database.read { connection in
-      try StoryFileTable(connection: connection).library(directory).map {
-        try StoryProgressTable(connection: connection).outdated(in: $0.id)
-      } ?? []
+  /// Returns the moves of positions that the files of these stories break.
+  func moves(of stories: Set<StoryName>) throws -> [StoryMove] {
+    let positions = try stories.isEmpty ? nil : readerState.values(StoredProgress.position)
+    guard let positions, !positions.isEmpty else { return [] }
+    return try stories.map(\.text).sorted(by: StoryName.precedes).compactMap { id in
+      guard positions[id] != nil else { return nil }
+      let progress = try relocated(id)
+      guard let broken = progress.broken, let segment = progress.segment else { return nil }
+      return StoryMove(story: id, from: broken.from, to: segment, reason: broken.reason)
     }
-    return try stories.compactMap { try repairProgress(of: $0) }
   }
 
-  /// - Returns: the move; nil when the position is not broken, or the file cannot be read
-  private func repairProgress(of id: String) throws -> StoryMove? {
+  /// Returns the progress in a story, in the version of its file; as it is stored when the file cannot be read.
+  private func relocated(_ id: String) throws -> StoredProgress {
+    var progress = try StoredProgress(of: id, in: readerState)
     // Not `story(_:)`, which may refresh the library.
-    guard let file = try index.file(of: id), let opened = try? StoryDirectory(directory),
+    guard let version = progress.version, let hash = try index.hash(of: id), hash.hexadecimal != version,
+      let file = try index.file(of: id), let opened = try? StoryDirectory(directory),
       let story = try? Self.read(file, in: opened).story
-    else { return nil }
-    return try database.write { transaction in
-      let table = StoryProgressTable(connection: transaction.connection)
-      guard let version = try table.version(of: id), version != story.contentHash else { return nil }
-      let move = try repair(id, story, in: transaction)
-      try table.putVersion(of: id, story)
-      if move != nil { transaction.note(subject: .stories, keys: [id]) }
-      return move
-    }
+    else { return progress }
+    try progress.relocate(to: story, outline: readerState.value(StoredProgress.outline, of: id)?.value)
+    return progress
   }
+}
 
-  /// Compares the version that a position refers to with a new one, and moves what it breaks.
-  private func repair(_ id: String, _ story: Story, in transaction: Transaction) throws -> StoryMove? {
-    let table = StoryProgressTable(connection: transaction.connection)
-    guard let position = try table.progress(of: id).position, let outline = try table.outline(of: id) else {
-      return nil
+extension StoredProgress {
+  /// Writes the visited segments as they are in another version, if it is another one.
+  fileprivate mutating func rewrite(
+    for story: Story, _ version: String, of id: String, in state: ReservedState
+  ) throws {
+    guard let known = self.version, known != version else { return }
+    let before = visits
+    try relocate(to: story, outline: state.value(Self.outline, of: id)?.value)
+    let list = state.list(Self.visited, of: id)
+    for (old, new) in zip(before, visits) where old != new {
+      try list.remove(.object(old.item))
+      try list.insert(.object(new.item), at: new.time)
     }
-    // A damaged outline gives no comparison: then only a position that is gone is moved, to the start.
-    let old = try (try? Story(outline, source: .json)) ?? Story(Array("{}".utf8), source: .json)
-    let relocation = StoryRelocation(old: old.analysis, new: story.analysis)
-    for (from, to) in relocation.successors { try table.renameVisit(of: id, from: from, to: to) }
-    guard let move = relocation.move(from: position), let index = story.analysis.segment(move.to) else {
-      return nil
-    }
-    try table.visit(move.to, of: id, isEnding: story.analysis.table.isEnding(index))
-    try table.put(
-      id, position: move.to, library: try libraryRow(transaction), readAt: nil, from: position,
-      reason: move.reason)
-    return StoryMove(story: id, from: position, to: move.to, reason: move.reason)
+    for added in visits.dropFirst(before.count) { try list.insert(.object(added.item), at: added.time) }
   }
+}
 
-  private func libraryRow(_ transaction: Transaction) throws -> Int64 {
-    try StoryFileTable(connection: transaction.connection).ensureLibrary(directory)
+extension ReservedState {
+  /// Stores the outline of the version that a position refers to, which the next version is compared with.
+  fileprivate func keepOutline(of story: Story, _ version: String, as id: String) throws {
+    let part = StoredProgress.outline
+    if try value(part, of: id)?.value["version"]?.stringValue == version { return }
+    let outline = StoryOutline.json(of: story.analysis, version: version)
+    // Of a larger story, only a position that is gone is moved, to the start.
+    if try outline.serialized().count <= StateStore.maximumBytes { try set(part, of: id, to: outline) }
   }
 }

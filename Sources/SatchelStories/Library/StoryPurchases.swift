@@ -1,55 +1,44 @@
 import SatchelCore
+import SatchelJSON
+import SatchelState
 import SatchelStorage
 
-/// Reads and writes the purchases of a store.
-final class StoryPurchases: Sendable {
-  private let database: Database
-  private let latest = Locked<(token: Int64, states: [StoryName: Bool])>((-1, [:]))
-
-  init(_ database: Database) { self.database = database }
-
-  /// Returns the purchase state of all stories that have one.
-  func states() throws -> [StoryName: Bool] {
-    // A read-only store may have no story tables yet.
-    guard try database.has(StorySchema.subject) else { return [:] }
-    return try database.read { connection in
-      let token = try connection.first("SELECT purchases FROM story_state") { $0.anyInteger(0) } ?? 0
-      let known = latest.withLock { $0 }
-      if known.token == token { return known.states }
-      var states: [StoryName: Bool] = [:]
-      try connection.each("SELECT story, is_purchased FROM story_purchase") {
-        states[StoryName($0.text(0))] = $0.flag(1)
-      }
-      latest.withLock { $0 = (token, states) }
-      return states
-    }
-  }
-
-  func set(_ story: String, _ isPurchased: Bool) throws {
-    try database.write { transaction in
-      let connection = transaction.connection
-      let before = try connection.first(
-        "SELECT is_purchased FROM story_purchase WHERE story = ?", .text(story)
-      ) { $0.flag(0) }
-      if before == isPurchased { return }
-      try connection.run(
-        "INSERT OR REPLACE INTO story_purchase(story, is_purchased, marked_at) VALUES(?, ?, ?)", .text(story),
-        .integer(isPurchased ? 1 : 0), .integer(transaction.now))
-      try connection.run("UPDATE story_state SET purchases = ?", .integer(.random(in: 1...Int64.max)))
-      transaction.note(subject: .stories, keys: [story])
-    }
-  }
-}
-
 extension StoryLibrary {
-  /// Marks a story as purchased or not purchased. The store keeps the state by id: it applies to every
-  /// library of the store, whether or not a file of the story exists.
+  /// The part of `ReservedState` with a Boolean for each story that was purchased, or returned.
+  private static let purchased = "purchased"
+
+  /// Marks a story as purchased or not purchased. The state keeps it by the library's name and the story's id, whether
+  /// or not a file of the story exists.
   ///
-  /// - Throws: `.invalid` for an invalid id, `.readOnly`, `.busy`, `.full`, `.io`, `.closed`
+  /// It is saved before this returns, except in a batch or transaction, after which it is saved like other state.
+  ///
+  /// - Throws: `.invalid` for an invalid id, `.readOnly`, `.closed`; `.full`, `.io` and others when neither the store
+  ///   nor the outbox file can be written: the change stays in memory, and is tried again
   public func markPurchased(_ id: String, _ isPurchased: Bool = true) throws {
     try checkOpen()
     try Self.checkName(id)
-    try purchases.set(id, isPurchased)
+    if try self.isPurchased(id) == isPurchased { return }
+    try readerState.set(Self.purchased, of: id, to: .bool(isPurchased))
+    try readerState.save()
+  }
+
+  /// Whether a story was purchased; nil when the state does not say, and the file does.
+  func isPurchased(_ id: String) throws -> Bool? {
+    try readerState.value(Self.purchased, of: id)?.value.boolValue
+  }
+
+  /// Returns what `isPurchased(_:)` does for each story.
+  func purchases() throws -> (_ id: String) -> Bool? {
+    let version = try readerState.version()
+    let known = latestPurchases.withLock { $0 }
+    let values: ReservedState.Values
+    if let known, known.version == version {
+      values = known.values
+    } else {
+      values = try readerState.values(Self.purchased)
+      latestPurchases.withLock { $0 = version.map { ($0, values) } }
+    }
+    return values.isEmpty ? { _ in nil } : { values[$0]?.boolValue }
   }
 
   /// Throws for an id that is not a valid name.

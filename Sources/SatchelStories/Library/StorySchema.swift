@@ -1,8 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// The schema of the story tables: an index of files, which can be rebuilt at any time, and purchases and the
-/// reader's progress, which cannot.
+/// The schema of the story tables: an index of files, which can be rebuilt at any time.
 package enum StorySchema {
   package static let subject = SubjectSchema(
     name: "stories", migrations: [Migration(version: 1, sql: version1)],
@@ -12,15 +11,9 @@ package enum StorySchema {
         "story_file.modified": StoredRange.any, "story_file.changed": StoredRange.any,
         "story_file.minutes": StoredRange.any, "story_file.path_count": StoredRange.any,
         "story_file.shortest_time": StoredRange.any, "story_file.longest_time": StoredRange.any,
-        "story_file.is_purchased": StoredRange.flag, "story_purchase.is_purchased": StoredRange.flag,
-        "story_state.purchases": StoredRange.any, "story_progress.read_at": StoredRange.any,
-        "story_visit.id": StoredRange.any,
-        "story_visit.is_ending": StoredRange.flag,
+        "story_file.is_purchased": StoredRange.flag,
       ],
-      times: [
-        "story_file.modified": .kept, "story_file.changed": .kept, "story_purchase.marked_at": .stamp,
-        "story_progress.read_at": .stamp,
-      ]))
+      times: ["story_file.modified": .kept, "story_file.changed": .kept]))
 
   static let searchTable =
     "CREATE VIRTUAL TABLE story_search USING fts5(title, synopsis, tokenize = 'ascii')"
@@ -86,49 +79,6 @@ package enum StorySchema {
 
     -- The full-text index of titles and synopses: tokens, by the row of story_file.
     \(searchTable);
-
-    -- Purchases by story id, independent of files and directories.
-    CREATE TABLE story_purchase(
-      story TEXT PRIMARY KEY,
-      is_purchased INTEGER NOT NULL,
-      marked_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-
-    -- The position of the reader in a story, by story id, independent of files and directories; `library` is the
-    -- one that it was read in last. `moved_from` is the position that a new version of the story broke, and
-    -- `moved_reason` how; NULL for one that the reader went to.
-    CREATE TABLE story_progress(
-      story TEXT PRIMARY KEY,
-      library INTEGER NOT NULL,
-      position TEXT NOT NULL,
-      read_at INTEGER NOT NULL,
-      moved_from TEXT,
-      moved_reason TEXT
-    ) STRICT, WITHOUT ROWID;
-
-    -- The version of the story that a position refers to: the SHA-256 of its text, and its outline, which the
-    -- next version is compared with.
-    CREATE TABLE story_outline(
-      story TEXT PRIMARY KEY,
-      sha256 BLOB NOT NULL,
-      outline BLOB NOT NULL
-    ) STRICT;
-
-    -- The visited segments, in the order of their first visits.
-    CREATE TABLE story_visit(
-      id INTEGER PRIMARY KEY,
-      story TEXT NOT NULL,
-      segment TEXT NOT NULL,
-      is_ending INTEGER NOT NULL,
-      UNIQUE(story, segment)
-    ) STRICT;
-
-    -- One row. Each change of story_purchase replaces `purchases`.
-    CREATE TABLE story_state(
-      id INTEGER PRIMARY KEY CHECK(id = 1),
-      purchases INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO story_state(id, purchases) VALUES(1, 0);
     """
 
   /// The version of the rules and of the index. Files that were checked by an older version are checked

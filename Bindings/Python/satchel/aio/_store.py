@@ -131,9 +131,11 @@ class Store(StoreTwin):
         """As :attr:`satchel.Store.catalogue`."""
         return Catalogue(self._calls, self._blocking.catalogue)
 
-    async def stories(self, directory: FilePath) -> StoryLibrary:
+    async def stories(self, directory: FilePath, name: Optional[str] = None) -> StoryLibrary:
         """As :meth:`satchel.Store.stories`."""
-        return StoryLibrary(self._calls, await self._calls.write(lambda: self._blocking.stories(directory)))
+        return StoryLibrary(self._calls, await self._calls.write(
+            lambda: self._blocking.stories(directory, name)
+        ))
 
     async def photos(self, directory: FilePath, on_conflict: Optional[str] = None) -> PhotoCatalogue:
         """As :meth:`satchel.Store.photos`."""

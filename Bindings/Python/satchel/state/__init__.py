@@ -8,7 +8,8 @@
 Reads see a change at once. It is written to the file 2 s after the last change, with the tenth change, 5 s
 after the first, by :meth:`State.flush`, or when the store is closed: see :meth:`State.configure`. Observers
 are notified then, under the subject "state" with keys such as "value/theme". Names and keys are 1 to 255
-bytes of UTF-8; values are JSON values and dataclasses; bytes are JSON text.
+bytes of UTF-8, and those that begin with "@stories/" are reserved for libraries of stories; values are JSON
+values and dataclasses; bytes are JSON text.
 
 ``synced=True`` marks a value, a list, a set or scores for ``store.sync``. The mark is stored: it is enough to
 set it once on each device. The name must then have at most 248 bytes, and no control characters.

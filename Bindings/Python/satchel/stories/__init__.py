@@ -95,13 +95,19 @@ class StoryLibrary(OfDirectory):
     Closed by :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
     any thread, also concurrently; they raise :class:`satchel.Closed` after closing. Observers of the store
     are notified of changes under the subject "stories", with the ids of the stories.
+
+    The reader's progress and purchases are synchronized state of the store, by the name of the library and
+    the id of the story: they travel with ``store.sync``, and ``store.sign_out`` removes them.
     """
 
     __slots__ = ()
 
-    def __init__(self, store: Store, directory: FilePath) -> None:
+    def __init__(self, store: Store, directory: FilePath, name: Optional[str] = None) -> None:
+        lent = _encoding.NOTHING if name is None else _encoding.lend_text(name, "name")
+        if name is not None and lent.size == 0:
+            raise InvalidArgument("name is empty")
         super().__init__(
-            "library", store, directory, library.satchel_stories_open, library.satchel_stories_free
+            "library", store, directory, library.satchel_stories_open, library.satchel_stories_free, lent
         )
 
     def load_all(self, checked: bool = False) -> StoryListing:
@@ -237,6 +243,9 @@ class StoryLibrary(OfDirectory):
     def mark_purchased(self, id: str, purchased: bool = True) -> None:
         """Stores that the reader bought a story, or returned it; the file is not changed.
 
+        It is saved before this returns, except in a batch, of which it is not a part: then it is saved like
+        other state. Of several devices, the latest call counts.
+
         :param id: of the story
         :param purchased: False for a story that was returned
         :raises InvalidArgument: for an invalid id
@@ -247,14 +256,18 @@ class StoryLibrary(OfDirectory):
     def refresh(self) -> StoryRefresh:
         """Updates the index for files that were added, changed or removed.
 
-        A reading position that a changed file breaks is moved to the nearest segment, see ``moved``.
+        A reading position that a changed file breaks is moved to the nearest segment, see ``moved``; the
+        state has it as it was until the reader moves on, because other devices may have another version.
         """
         return refresh_from(json_answer(library.satchel_stories_refresh, self._pointer))
 
     def progress(self, id: str) -> StoryProgress:
-        """The reader's progress in a story; the store keeps it by the story's id, for every library.
+        """The reader's progress in a story; the state keeps it by the library's name and the story's id.
 
-        A position that the file's new version breaks is moved to the nearest segment first.
+        A position that the file's version breaks is given as moved to the nearest segment. ``move_to`` is
+        saved like other state: after a short delay, by ``store.flush()``, and when the store is closed; it is
+        not a part of a batch. Where two devices read at the same time, the latest position counts, and the
+        visited segments of both.
 
         :param id: of the story
         :raises InvalidArgument: for an invalid id
