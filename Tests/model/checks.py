@@ -12,6 +12,7 @@ S9 forks: in a remote that has lost nothing there are none
 S10 horizon: no device that was away for less than the retention is below it; at last it passes all tombstones
 S11 closed: a closed head is replaced only by the host's consent
 S12 empty: nothing is created in an empty remote without the host's consent
+S13 older: a version that local content was built on is never decided against it
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device import Device, Record
-from sync_log import Entry, Envelope, Head, Violation, is_built_on, is_dropped, is_fork
+from sync_log import Entry, Envelope, Head, Violation, includes, is_built_on, is_dropped, is_fork
 
 # RESOLVE
 
@@ -108,14 +108,17 @@ def decide_all(device: Device) -> None:
         remote, base = entry.envelope, record.base
         if base and remote.checksum == base.checksum:
             continue
-        if base and is_built_on(base, remote):
-            # The remote lost the base: it is sent again.
+        is_older = includes(device.ancestors(record), remote)
+        if is_older and device.world.mutant != "older as other":
+            # The remote lost what was built on it: the local content is sent again.
             record.pending = record.pending or device.next_sequence()
             keep(device, record, remote)
             continue
         if log.open.get(id) == remote.checksum:
             continue
         log.open.pop(id, None)
+        if is_older:
+            raise Violation(f"S13: {device.name} decides about {id} against a version that it was built on")
         decide(device, id, record, remote)
 
 

@@ -34,6 +34,7 @@ MUTANTS = {
     "drops tombstones": "compaction drops tombstones above the horizon",
     "no renewal": "a new log is joined without sending again what it lacks",
     "applies forks": "an entry that was not built on the base is applied as if it were",
+    "older as other": "local content is decided against a version that it was built on",
     "vector only": "a full version vector without the base's writer counts as a fork",
     "drops in any order": "a dropped tombstone leaves the packs before what it deleted",
     "keeps base": "the base of a dropped tombstone is kept",

@@ -103,8 +103,12 @@ def add_versions(vector: Iterable[Version], more: Iterable[Version], limit: int)
     return tuple(versions.values())[-limit:]
 
 
+def includes(vector: Vector, envelope: Envelope) -> bool:
+    return any(v.writer == envelope.writer and (v.n > envelope.n or v == envelope.version) for v in vector)
+
+
 def is_built_on(one: Envelope, other: Envelope) -> bool:
-    return any(v.writer == other.writer and (v.n > other.n or v == other.version) for v in one.ancestors)
+    return includes(one.ancestors, other)
 
 
 def is_fork(one: Envelope, other: Envelope, limit: int) -> bool:

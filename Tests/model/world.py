@@ -11,7 +11,7 @@ from remote import HEAD, Answer, Remote, Request
 from sync_log import Entry, Head, Times, Violation, entries_of, fold, is_dropped
 
 #: Mutants that need a remote that loses something.
-LOSSES = ("applies forks", "no renewal", "creates in empty")
+LOSSES = ("applies forks", "no renewal", "older as other", "creates in empty")
 POLICIES = ["newest", "merge", "ask", "local", "remote"]
 
 

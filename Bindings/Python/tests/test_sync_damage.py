@@ -224,6 +224,28 @@ def test_deletions_survive_a_remote_that_goes_back(log: Log, is_lost: bool, is_s
     assert "0-0" not in late.documents()
 
 
+@pytest.mark.parametrize("policy", ["newest_wins", "remote_wins", "local_wins", "merge", "ask"])
+def test_what_was_built_on_an_earlier_state_is_no_conflict(log: Log, policy: str) -> None:
+    """A bucket that goes back has no version that the devices did not know, however their clocks are."""
+    phone, tablet = log.writer, log.device()
+    tablet.sync(log.remote)
+    for device in (phone, tablet):
+        device.store.records("courses", on_conflict=policy)
+    earlier = dict(log.host.objects)
+    for device, id in ((phone, "0-0"), (tablet, "0-1")):
+        device.clock.now -= 3_600_000
+        device.records.delete(id)
+        device.records.put(f"1{id[1:]}", {"n": 2})
+        agreed([phone, tablet], log.remote)
+    phone.records.put("last", {"n": 3})
+    expected = phone.documents()
+    log.host.objects.clear()
+    log.host.objects.update(earlier)
+    agreed([tablet, phone], log.remote)
+    assert phone.documents() == expected
+    assert phone.conflicts() == tablet.conflicts() == []
+
+
 def test_objects_that_no_head_names_do_no_harm(log: Log) -> None:
     names = [f"records/ada/p/{'0' * 31}{each}" for each in range(3)] + ["records/ada/p/x", "records/ada/y"]
     for name in names:

@@ -37,7 +37,7 @@ package struct SyncLogClosing {
   /// A head that is to be replaced.
   package struct Known {
     fileprivate var position: SyncHead.Position
-    /// Nil where there is none.
+    /// Nil where the remote has no head.
     fileprivate var etag: ETag?
     package fileprivate(set) var isClosed = false
   }

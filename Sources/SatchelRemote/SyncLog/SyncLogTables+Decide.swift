@@ -82,8 +82,8 @@ extension SyncLogTables {
         row.conflict = nil
         lost.append(row.key)
         try table.write(row)
-      } else if let base, let remote, base.isBuilt(on: remote) {
-        // The remote lost data: the base is sent again, over the version that it was built on.
+      } else if let remote, try row.allAncestors().include(remote) {
+        // The remote lost data: the local content is sent again, over a version that it was built on.
         row.conflict = nil
         lost.append(row.key)
         try Self.resend(&row, over: remote, transaction)
