@@ -80,3 +80,18 @@ def test_a_mirror_is_carried_to_another_machine_and_back(device, tmp_path):
     laptop.flush()
     assert recipes.verify_mirror() == []
     assert on_desk.verify_mirror() == []
+
+
+def test_a_mirror_that_is_a_link_stays_one(device, tmp_path):
+    # The shared folder is elsewhere, and the app's folder has a link to the file in it.
+    laptop = device("laptop")
+    target = tmp_path / "shared.json"
+    target.write_text('{"bread": {"flour": 500}}')
+    link = tmp_path / "laptop" / "recipes.json"
+    link.symlink_to(target)
+    recipes = laptop.records("recipes")
+    recipes.mirror(link)
+    recipes.put("soup", {"water": 1000})
+    laptop.flush()
+    assert link.is_symlink()
+    assert json.loads(target.read_text()) == {"bread": {"flour": 500}, "soup": {"water": 1000}}
