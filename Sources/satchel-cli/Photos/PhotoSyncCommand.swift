@@ -35,6 +35,7 @@ struct PhotoSyncCommand: ParsableCommand {
   @OptionGroup var remote: RemoteArguments
   @OptionGroup var creation: CreationArguments
   @OptionGroup var transfer: TransferArguments
+  @OptionGroup var beginning: FirstSyncArguments
 
   @Option(help: "How to resolve conflicts when both sides changed, if not as the catalogue declares it.")
   var onConflict: Policy?
@@ -48,15 +49,6 @@ struct PhotoSyncCommand: ParsableCommand {
   )
   var allowUnsafeRemote = false
 
-  @Option(
-    help: ArgumentHelp(
-      "What happens to rows of another user or remote: upload (they become this user's), or discard (they are "
-        + "removed from the store).", valueName: "choice"))
-  var first: FirstSync?
-
-  @Flag(help: "Send everything again to a remote that was synced before and is empty.")
-  var recreate = false
-
   func validate() throws {
     if dryRun, creation.create { throw ValidationError("--dry-run and --create exclude each other") }
   }
@@ -66,8 +58,8 @@ struct PhotoSyncCommand: ParsableCommand {
     options.onConflict = onConflict?.policy
     options.isDryRun = dryRun
     options.allowUnsafeRemote = allowUnsafeRemote
-    options.first = first
-    options.recreate = recreate
+    options.first = beginning.first
+    options.recreate = beginning.recreate
     let report = try transfer.run(
       options, json: arguments.json, interrupted: TransferArguments.interruptedSync,
       text: { PhotoSyncText($0).text }

@@ -37,6 +37,7 @@ struct SyncCommand: ParsableCommand {
   @OptionGroup var arguments: KeyedStoreArguments
   @OptionGroup var remote: RemoteArguments
   @OptionGroup var transfer: TransferArguments
+  @OptionGroup var beginning: FirstSyncArguments
 
   @Flag(help: "Show what would be transferred, without transferring it.")
   var dryRun = false
@@ -49,15 +50,6 @@ struct SyncCommand: ParsableCommand {
 
   @Flag(help: "Remove the bytes of replaced and deleted documents from the remote.")
   var purge = false
-
-  @Option(
-    help: ArgumentHelp(
-      "What the first sync does with content of another user or remote: upload (it becomes this user's), or "
-        + "discard (it is removed from the store).", valueName: "choice"))
-  var first: FirstSync?
-
-  @Flag(help: "Send everything again to a remote that was synced before and is empty.")
-  var recreate = false
 
   @Option(
     help: ArgumentHelp(
@@ -75,8 +67,8 @@ struct SyncCommand: ParsableCommand {
     options.acceptLoss = acceptLoss
     options.verify = verify
     options.purge = purge
-    options.first = first
-    options.recreate = recreate
+    options.first = beginning.first
+    options.recreate = beginning.recreate
     options.key = try keyFile.map { try KeyFile.read($0) }
     let report = try transfer.run(
       options, json: arguments.json, interrupted: TransferArguments.interruptedSync,
@@ -103,8 +95,6 @@ struct SyncCommand: ParsableCommand {
     }
   }
 }
-
-extension FirstSync: ExpressibleByArgument {}
 
 extension StoreSyncReport {
   /// Whether changes could not be sent, there are conflicts to resolve, remote versions wait, or a part of the
