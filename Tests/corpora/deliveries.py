@@ -18,8 +18,9 @@ import satchel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Bindings/Python/tests"))
 from helpers import Clock
-from model import Model
 from test_against_model import compare, probes
+
+from model import Model
 
 COUNTRIES = ("BT", "EE", "IS", "JM", "KH", "LT", "NA", "UG", "UY")
 COMPARED = 40
