@@ -6,12 +6,12 @@ import contextlib
 from typing import Any, Iterator, Optional
 
 from satchel import _batches, _encoding, _interrupts
-from satchel.sync import SyncingStore
+from satchel.sync._accounts import StoreAccounts
 
 __all__ = ["StoreBlocks", "query_timeout_of"]
 
 
-class StoreBlocks(SyncingStore):
+class StoreBlocks(StoreAccounts):
     """The part of :class:`satchel.Store` that makes blocks."""
 
     @contextlib.contextmanager

@@ -11,7 +11,7 @@ from satchel._long_work import LongWork, progress_callback
 from satchel.values import Finding, dataclass, record_from, records_from
 
 if TYPE_CHECKING:
-    from satchel.store import Store
+    from satchel._handles import Owner
 
 __all__ = [
     "Backup",
@@ -136,7 +136,7 @@ def recover(damaged: FilePath, path: FilePath) -> Recovery:
     )
 
 
-def back_up(store: Store, path: Any, progress: Optional[Callable[[BackupProgress], object]]) -> Backup:
+def back_up(store: Owner, path: Any, progress: Optional[Callable[[BackupProgress], object]]) -> Backup:
     """See ``store.backup``."""
     _, file = _encoding.file_path(path, "path")
     pointer = store._pointer
@@ -150,7 +150,7 @@ def back_up(store: Store, path: Any, progress: Optional[Callable[[BackupProgress
     )
 
 
-def compact(store: Store, progress: Optional[Callable[[BackupProgress], object]]) -> Compaction:
+def compact(store: Owner, progress: Optional[Callable[[BackupProgress], object]]) -> Compaction:
     """See ``store.compact``."""
     pointer = store._pointer
     work = LongWork(store._owner, progress_callback(BackupProgress, progress))
@@ -160,7 +160,7 @@ def compact(store: Store, progress: Optional[Callable[[BackupProgress], object]]
     return record_from(Compaction, answer)
 
 
-def rotate(store: Store, directory: Any, keep: Any) -> Backup:
+def rotate(store: Owner, directory: Any, keep: Any) -> Backup:
     """See ``store.backup_rotate``."""
     _, folder = _encoding.file_path(directory, "directory")
     number = _encoding.whole(keep, "keep", 1, 2**31 - 1)

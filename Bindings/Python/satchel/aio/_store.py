@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from satchel.records import CollectionInfo, Index, Relation
     from satchel.records._declarations import MigrationStep
     from satchel.remote import Remote, SyncProgress
-    from satchel.sync import AccountDeletionReport, StoreSyncReport, StoreSyncStatus
+    from satchel.sync._values import AccountDeletionReport, StoreSyncReport, StoreSyncStatus
     from satchel.values import Finding, StoreInfo
 
 __all__ = ["Store"]
@@ -120,6 +120,38 @@ class Store(StoreTwin):
         return await self._calls.work(
             lambda: self._blocking.delete_account(remote, user, progress=self._calls.on_loop(progress))
         )
+
+    async def flush(self) -> bool:
+        """As :meth:`satchel.Store.flush`."""
+        return await self._calls.write(lambda: self._blocking.flush())
+
+    async def backup(
+        self,
+        path: FilePath,
+        progress: Optional[Callable[[BackupProgress], object]] = None,
+    ) -> Backup:
+        """As :meth:`satchel.Store.backup`; ``progress`` is called on the event loop."""
+        return await self._calls.work(lambda: self._blocking.backup(path, self._calls.on_loop(progress)))
+
+    async def backup_rotate(self, directory: FilePath, keep: int) -> Backup:
+        """As :meth:`satchel.Store.backup_rotate`."""
+        return await self._calls.work(lambda: self._blocking.backup_rotate(directory, keep))
+
+    async def compact(self, progress: Optional[Callable[[BackupProgress], object]] = None) -> Compaction:
+        """As :meth:`satchel.Store.compact`; ``progress`` is called on the event loop."""
+        return await self._calls.work(lambda: self._blocking.compact(self._calls.on_loop(progress)))
+
+    async def info(self) -> StoreInfo:
+        """As :meth:`satchel.Store.info`."""
+        return await self._calls.read(lambda: self._blocking.info())
+
+    async def statistics(self) -> Dict[str, Any]:
+        """As :meth:`satchel.Store.statistics`."""
+        return await self._calls.read(lambda: self._blocking.statistics())
+
+    async def check(self) -> List[Finding]:
+        """As :meth:`satchel.Store.check`."""
+        return await self._calls.read(lambda: self._blocking.check())
 
     @property
     def path(self) -> str:
@@ -222,38 +254,6 @@ class Store(StoreTwin):
     def state(self) -> State:
         """As :attr:`satchel.Store.state`."""
         return State(self._calls, self._blocking.state)
-
-    async def flush(self) -> bool:
-        """As :meth:`satchel.Store.flush`."""
-        return await self._calls.write(lambda: self._blocking.flush())
-
-    async def backup(
-        self,
-        path: FilePath,
-        progress: Optional[Callable[[BackupProgress], object]] = None,
-    ) -> Backup:
-        """As :meth:`satchel.Store.backup`; ``progress`` is called on the event loop."""
-        return await self._calls.work(lambda: self._blocking.backup(path, self._calls.on_loop(progress)))
-
-    async def backup_rotate(self, directory: FilePath, keep: int) -> Backup:
-        """As :meth:`satchel.Store.backup_rotate`."""
-        return await self._calls.work(lambda: self._blocking.backup_rotate(directory, keep))
-
-    async def compact(self, progress: Optional[Callable[[BackupProgress], object]] = None) -> Compaction:
-        """As :meth:`satchel.Store.compact`; ``progress`` is called on the event loop."""
-        return await self._calls.work(lambda: self._blocking.compact(self._calls.on_loop(progress)))
-
-    async def info(self) -> StoreInfo:
-        """As :meth:`satchel.Store.info`."""
-        return await self._calls.read(lambda: self._blocking.info())
-
-    async def statistics(self) -> Dict[str, Any]:
-        """As :meth:`satchel.Store.statistics`."""
-        return await self._calls.read(lambda: self._blocking.statistics())
-
-    async def check(self) -> List[Finding]:
-        """As :meth:`satchel.Store.check`."""
-        return await self._calls.read(lambda: self._blocking.check())
 
     async def observe(self, callback: Callable[[Change], object]) -> Observer:
         """As :meth:`satchel.Store.observe`; ``callback`` is called on the event loop."""

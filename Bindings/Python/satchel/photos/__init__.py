@@ -57,7 +57,7 @@ from satchel.photos._values import (
     conflict_from,
 )
 from satchel.remote import Remote, SyncProgress, work_with
-from satchel.sync import first_sync
+from satchel.sync._values import first_sync
 from satchel.values import record_from
 
 __all__ = [
