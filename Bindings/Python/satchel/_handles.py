@@ -7,7 +7,6 @@ handles belong to the parent.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import warnings
 import weakref
@@ -266,15 +265,14 @@ class Owner(Closing):
         if handle is None or handle.closed:
             return
         try:
+            # Where warnings are errors, sys.unraisablehook reports it.
             warnings.warn(f"unclosed store {self._path!r}", ResourceWarning, source=self, stacklevel=2)
         finally:
-            # Also where warnings are errors.
             self._close_collected()
 
     def _close_collected(self) -> None:
         if not _callbacks.is_running(self._owner):
-            with contextlib.suppress(Exception):
-                self.close()
+            self._close_unasked()
             return
         # Collected inside its own callback, which closing would wait for: close on another thread.
         _open_stores.pop(self._owner, None)
@@ -282,7 +280,19 @@ class Owner(Closing):
             child.close()
         pointer = self._handle.release()
         if pointer is not None:
-            _callbacks.elsewhere(library.satchel_store_close, pointer)
+            _callbacks.elsewhere(_close_pointer, pointer)
+
+    def _close_unasked(self) -> None:
+        """Closes it where no caller can catch the error, which may say that a write was lost."""
+        try:
+            self.close()
+        except Exception as error:
+            _callbacks.report(error)
+
+
+def _close_pointer(pointer: int) -> None:
+    # threading.excepthook reports the error.
+    check(library.satchel_store_close(pointer))
 
 
 # By owner; list() of its values is atomic, which a WeakSet's iteration is not.
@@ -297,8 +307,7 @@ def _stores() -> List[Owner]:
 @atexit.register
 def _close_all() -> None:
     for store in _stores():
-        with contextlib.suppress(Exception):
-            store.close()
+        store._close_unasked()
 
 
 def _after_fork() -> None:

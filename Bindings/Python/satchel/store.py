@@ -87,7 +87,7 @@ class Store(StoreUpkeep):
     """An open store; made by :func:`satchel.open`, closed by :meth:`close` or a ``with`` block.
 
     Any number of threads may use it at once. A store that was not closed is closed when it is collected, with
-    a ResourceWarning.
+    a ResourceWarning, or at exit; what :meth:`close` would raise then goes to ``sys.unraisablehook``.
     """
 
     def __init__(

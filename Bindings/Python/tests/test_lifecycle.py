@@ -97,6 +97,38 @@ def test_a_store_that_is_left_open_is_closed_with_a_warning(path: Path) -> None:
         assert len(store.catalogue.sections(SHANGHAI)) == 1
 
 
+def test_where_warnings_are_errors_it_is_closed_as_well(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: List[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: reported.append(unraisable.exc_value))
+    store = satchel.open(path)
+    store.state.set("theme", "dark")
+    del store
+    gc.collect()
+    assert [repr(each) for each in reported] == [repr(ResourceWarning(f"unclosed store {str(path)!r}"))]
+    with satchel.open(path) as store:
+        assert store.state.get("theme") == "dark"
+
+
+@pytest.mark.parametrize("when", ["collected", "at exit"])
+def test_what_cannot_be_written_when_a_store_is_left_open_is_reported(path: Path, when: str) -> None:
+    script = (
+        "import resource, sys, satchel\n"
+        "store = satchel.open(sys.argv[1])\n"
+        "store.state.set('theme', 'd' * 100_000)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    ) + ("del store\n" if when == "collected" else "")
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore::ResourceWarning", "-c", script, str(path)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "Exception ignored" in ended.stderr
+    assert "satchel.errors.IOFailure" in ended.stderr
+    with satchel.open(path) as store:
+        assert store.state.get("theme") is None
+
+
 def test_a_store_that_was_closed_goes_quietly(path: Path) -> None:
     # Warnings are errors in these tests.
     with satchel.open(path) as store:

@@ -256,12 +256,12 @@ def test_a_document_that_is_too_large_does_not_stop_the_others(
     assert tablet.documents() == {"small": {"n": 1}}
     # A bound store refuses what it could never send, and so does a collection that is to be synchronized.
     large = b'{"text":"' + b"y" * (33 << 20) + b'"}'
-    guest = satchel.open(":memory:").records("films", synced=True)
-    for refused in (phone.records, guest):
-        with pytest.raises(satchel.InvalidArgument, match="33554432") as caught:
-            refused.put("other", large)
-        assert (caught.value.id, caught.value.limit) == ("other", 32 << 20)
-        assert refused.get("other") is None
+    with satchel.open(":memory:") as guest:
+        for refused in (phone.records, guest.records("films", synced=True)):
+            with pytest.raises(satchel.InvalidArgument, match="33554432") as caught:
+                refused.put("other", large)
+            assert (caught.value.id, caught.value.limit) == ("other", 32 << 20)
+            assert refused.get("other") is None
     phone.put("large", n=2)
     assert moved(phone.sync(remote_copy)) == {"uploaded": 1}
     agreed(pair, remote_copy)
