@@ -33,7 +33,7 @@ SERVERS := .venv-servers
 beside = $(SERVERS)/bin/python Tests/Servers/run.py $(1) --
 
 # Calls every function of the C interface at random, for as many seconds.
-fuzz-api = SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+fuzz-api = SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
   $(PYTHON) Tests/fuzz/api.py --seconds $(1)
 
 STRICT := -Xswiftc -warnings-as-errors
@@ -121,7 +121,7 @@ lib: setup $(STAGED) ## The library for C and Python: .build-lib/release/libsatc
 
 .PHONY: order
 order: lib setup-tests ## Update the list of functions that an app's start runs, which the linker places side by side
-	PYTHONPATH=Bindings/Python $(PYTHON) Benchmarks/order.py $(BUILT)/libsatchel.so
+	PYTHONPATH=$(CURDIR)/Bindings/Python $(PYTHON) Benchmarks/order.py $(BUILT)/libsatchel.so
 
 .PHONY: tool
 tool: setup $(STATIC) ## The command-line tool, release build
@@ -170,28 +170,28 @@ test-c: $(call needs,setup-tests lib) ## The C programs against the release libr
 
 .PHONY: test-python
 test-python: $(call needs,setup-tests setup-servers lib) ## The Python suite
-	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
 	  HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/.build-test/hypothesis \
 	  $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests)
 
 .PHONY: test-journeys
 test-journeys: $(call needs,setup-tests setup-servers lib) ## What people do across the parts, in Python, with real processes, files and stores
-	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
 	  $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Tests/journeys)
 
 .PHONY: test-crash
 test-crash: $(call needs,setup-tests setup-servers lib) ## Devices that synchronize with a real object store and are killed all the time
-	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python:Tests/Servers \
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python:$(CURDIR)/Tests/Servers \
 	  $(call beside,ministack) $(PYTHON) Tests/crash/every.py $(or $(SATCHEL_CRASH_SECONDS),10))
 
 .PHONY: test-kill
 test-kill: $(call needs,setup-tests lib) ## A process that saves records and state and is killed again and again
-	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
 	  $(PYTHON) Tests/crash/records.py $(or $(SATCHEL_KILLS),60))
 
 .PHONY: test-power
 test-power: $(call needs,setup-tests lib) ## What a loss of power may leave of a store, by traces of what was written and synced
-	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
 	  $(PYTHON) Tests/crash/power.py $(or $(SATCHEL_POWER_STATES),100))
 
 .PHONY: test-model
@@ -212,7 +212,7 @@ test-docs: $(call needs,setup-tests lib) ## The code blocks of README.md and Doc
 
 # Schedules of devices, by a seed: the commit's, so that each tries others and a failure can be repeated.
 SEED := $(shell printf '%d' 0x$$(git rev-parse --short=6 HEAD 2>/dev/null || echo 1))
-schedules = $(call log,$(1),SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+schedules = $(call log,$(1),SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
   $(PYTHON) Tests/schedules/run.py $(2) --seed $(SEED))
 
 .PHONY: test-schedules
@@ -227,7 +227,7 @@ FILTER_swift := S3VerdictTests
 FILTER_rclone := S3VerdictTests
 
 # Devices that synchronize with a store and are killed, each policy for so many seconds.
-killed = SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python:Tests/Servers \
+killed = SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python:$(CURDIR)/Tests/Servers \
   $(call beside,$(1)) $(PYTHON) Tests/crash/synced_stores.py $(2)
 
 # Those that decide races, besides the one of every test run: devices synchronize with them.
@@ -238,7 +238,7 @@ test-s3: setup-tests setup-servers-all lib build-tests ## Object stores, photos 
 	@$(foreach store,$(STORES),echo "---- $(store) ----"; $(call beside,$(store)) swift test --skip-build \
 	  --scratch-path .build-test $(STRICT) --filter '$(or $(FILTER_$(store)),$(FILTER))';)
 	@$(foreach store,$(RACING),echo "---- $(store), requests ----"; \
-	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python $(call beside,$(store)) \
+	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python $(call beside,$(store)) \
 	  $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests/test_sync_traffic.py; \
 	  echo "---- $(store), kills ----"; $(call killed,$(store),$(or $(SATCHEL_CRASH_SECONDS),20));)
 
@@ -248,7 +248,7 @@ NEWER := $(CURDIR)/.build-sqlite
 .PHONY: test-sqlite
 test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swift suites on a newer SQLite, built from Debian's source package
 	@Bindings/Packaging/sqlite.sh $(NEWER)
-	@export LD_LIBRARY_PATH=$(NEWER) SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python; status=0; \
+	@export LD_LIBRARY_PATH=$(NEWER) SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python; status=0; \
 	  $(PYTHON) Tests/sqlite/loaded.py $(NEWER) || exit 1; \
 	  $(call log,test-sqlite-c,Tests/C/run.sh) || status=1; \
 	  $(call log,test-sqlite-python,HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/.build-test/hypothesis \
@@ -259,13 +259,13 @@ test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swif
 
 .PHONY: test-images
 test-images: setup-tests lib ## Dates and sizes of real pictures, compared with exiftool (Debian's libimage-exiftool-perl)
-	@SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python Tests/images/run.sh $(PYTHON)
+	@SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python Tests/images/run.sh $(PYTHON)
 
 .PHONY: test-corpora
 test-corpora: setup-tests lib ## Suites and real documents of others: CORPORA=… is a folder with clones, see CONTRIBUTING.md
 	@for suite in 'suites.py $(CORPORA)' 'artworks.py $(CORPORA)/collection' \
 	    'deliveries.py $(CORPORA)/countries-states-cities-database'; do \
-	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python $(PYTHON) Tests/corpora/$$suite || exit 1; \
+	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python $(PYTHON) Tests/corpora/$$suite || exit 1; \
 	done
 
 .PHONY: check
@@ -307,7 +307,7 @@ soak: setup-tests ## The long searches: hours
 
 .PHONY: soak-power
 soak-power: setup-tests lib ## 5,000 states of each workload that a loss of power may leave
-	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
 	  $(PYTHON) Tests/crash/power.py 5000)
 
 .PHONY: soak-model
@@ -343,7 +343,7 @@ $(SOAK_SYNC): soak-sync-%: setup-tests setup-servers-all lib
 
 .PHONY: soak-damages
 soak-damages: setup-tests lib ## Every object of a sync log is damaged in every way
-	@$(call log,$@,SATCHEL_ALL_DAMAGES=1 SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	@$(call log,$@,SATCHEL_ALL_DAMAGES=1 SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python \
 	  $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests/test_sync_objects.py)
 
 .PHONY: lint

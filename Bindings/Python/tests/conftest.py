@@ -21,6 +21,23 @@ from satchel import PhotoCatalogue, State, StoryLibrary
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def current_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The current folder, which is empty: a store whose path is wrong is not made among the sources."""
+    folder = tmp_path_factory.mktemp("current")
+    before = Path.cwd()
+    os.chdir(folder)
+    yield folder
+    os.chdir(before)
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_the_current_folder(current_folder: Path) -> Iterator[None]:
+    """A test writes into its own folder."""
+    yield
+    assert os.listdir(current_folder) == []
+
+
 @pytest.fixture(scope="session")
 def vectors() -> Dict[str, Any]:
     """The examples of the contract, by the name of their file."""
