@@ -14,22 +14,27 @@ struct StoredProgress {
   struct Visit: Equatable {
     /// An object with `segment` and, for an ending, `ending`; a newer version of the library may add members.
     private(set) var item: JSONObject
-    var time: Int64
-    var segment: String {
-      get { item["segment"]?.stringValue ?? "" }
-      set { item["segment"] = .string(newValue) }
-    }
-    var isEnding: Bool { item["ending"]?.boolValue ?? false }
+    private(set) var segment: String
+    let isEnding: Bool
+    let time: Int64
 
     init(_ segment: String, isEnding: Bool, time: Int64) {
       item = ["segment": .string(segment)]
       if isEnding { item["ending"] = true }
-      self.time = time
+      (self.segment, self.isEnding, self.time) = (segment, isEnding, time)
     }
 
     init?(_ item: StateList.Item) {
-      guard let members = item.value.objectValue, members["segment"]?.stringValue != nil else { return nil }
-      (self.item, time) = (members, item.time)
+      guard let members = item.value.objectValue, let segment = members["segment"]?.stringValue else {
+        return nil
+      }
+      (self.item, self.segment, time) = (members, segment, item.time)
+      isEnding = members["ending"]?.boolValue ?? false
+    }
+
+    mutating func rename(to segment: String) {
+      item["segment"] = .string(segment)
+      self.segment = segment
     }
   }
 
@@ -73,7 +78,7 @@ struct StoredProgress {
     let relocation = StoryRelocation(old: old.analysis, new: story.analysis)
     for (from, to) in relocation.successors {
       for index in visits.indices where visits[index].segment.hasSameBytes(as: from) {
-        visits[index].segment = to
+        visits[index].rename(to: to)
       }
     }
     guard let from = segment, let move = relocation.move(from: from),

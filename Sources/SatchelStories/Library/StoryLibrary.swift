@@ -23,6 +23,9 @@ public final class StoryLibrary: Sendable {
   package let database: Database
   let index: StoryIndex
   let readerState: ReservedState
+  let latestProgress = Locked<
+    (version: ReservedState.Version, story: StoryName, progress: StoredProgress)?
+  >(nil)
   let latestPurchases = Locked<(version: ReservedState.Version, values: ReservedState.Values)?>(nil)
   /// The versions whose outlines are known to be stored, by story.
   let outlines = Locked<[StoryName: String]>([:])

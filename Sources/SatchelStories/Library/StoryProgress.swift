@@ -76,7 +76,7 @@ extension StoryLibrary {
       throw Self.noSegment(segment, of: id)
     }
     let version = story.contentHash.hexadecimal
-    var progress = try StoredProgress(of: id, in: readerState)
+    var progress = try stored(id)
     if progress.version != version || outlines.withLock({ $0[StoryName(id)] != version }) {
       try progress.rewrite(for: story, version, of: id, in: readerState)
       try readerState.keepOutline(of: story, version, as: id)
@@ -100,6 +100,18 @@ extension StoryLibrary {
     outlines.withLock { $0[StoryName(id)] = nil }
   }
 
+  /// Reads the progress in a story, unless no state has changed since it was read last.
+  private func stored(_ id: String) throws -> StoredProgress {
+    let version = try readerState.version()
+    if let latest = latestProgress.withLock({ $0 }), latest.version == version, latest.story == StoryName(id)
+    {
+      return latest.progress
+    }
+    let progress = try StoredProgress(of: id, in: readerState)
+    latestProgress.withLock { $0 = version.map { ($0, StoryName(id), progress) } }
+    return progress
+  }
+
   // MARK: New versions
 
   /// Returns the moves of positions that the files of these stories break.
@@ -116,7 +128,7 @@ extension StoryLibrary {
 
   /// Returns the progress in a story, in the version of its file; as it is stored when the file cannot be read.
   private func relocated(_ id: String) throws -> StoredProgress {
-    var progress = try StoredProgress(of: id, in: readerState)
+    var progress = try stored(id)
     // Not `story(_:)`, which may refresh the library.
     guard let version = progress.version, let hash = try index.hash(of: id), hash.hexadecimal != version,
       let file = try index.file(of: id), let opened = try? StoryDirectory(directory),
