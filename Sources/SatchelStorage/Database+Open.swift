@@ -160,10 +160,12 @@ extension Database {
   /// How often a file may be replaced while it is opened.
   private static let maximumReplacements = 20
 
-  /// Sets the size of a connection's page cache, by measurement: 8 MB contain the index of some hundred thousand ids.
-  /// No memory map: it makes a cold open slower.
+  /// The size of a connection's page cache in KiB, by measurement: 8 MiB contain the index of some hundred thousand ids.
+  private static let pageCache = 8192
+
+  /// Sets the size of a connection's page cache. No memory map: it makes a cold open slower.
   private static func enlargeCache(_ connection: Connection) throws {
-    try connection.execute("PRAGMA cache_size = -8192")
+    try connection.execute("PRAGMA cache_size = -\(pageCache)")
   }
 }
 

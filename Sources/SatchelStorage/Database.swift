@@ -26,6 +26,8 @@ package final class Database: @unchecked Sendable {
   var batches: [Batch] = []
   /// The number of nested calls of `write` on the thread that writes.
   var writeDepth = 0
+  /// The maximum number of connections that read, and so of concurrent reads.
+  static let maxReaders = 4
   private let readers: ConnectionPool
   let checkpointer: WALCheckpointer
   private let activeCalls = ActiveCalls()
@@ -63,7 +65,7 @@ package final class Database: @unchecked Sendable {
     fileIdentity = path == ":memory:" ? nil : FileIdentity(at: path)
     clock = StoreClock(options.clock)
     changes = ChangeFeed()
-    readers = ConnectionPool(limit: 4) { try openConnection(true) }
+    readers = ConnectionPool(limit: Self.maxReaders) { try openConnection(true) }
     checkpointer = WALCheckpointer(openConnection)
   }
 

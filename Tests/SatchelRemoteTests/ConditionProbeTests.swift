@@ -2,6 +2,7 @@ import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 
+import SatchelCore
 import SatchelRemote
 
 @Suite("The probe for conditional writes")
@@ -52,6 +53,34 @@ struct ConditionProbeTests {
     let bad = FaultyStore(
       ForgetfulStore(inner, .both), plan: Fault.plan(seed: seed, count: 20, of: faults))
     #expect(try ConditionProbe().probe(bad, under: .all, retry: retry) != .supported)
+  }
+
+  /// Ignores one condition or the other in turn, by the keys of the trials.
+  private final class FickleStore: ForwardingStore {
+    let store: any ObjectStore
+    let keys = Locked<[ObjectKey]>([])
+
+    init(_ store: any ObjectStore) { self.store = store }
+
+    func put(
+      _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
+      cancellation: Cancellation
+    ) throws(ObjectStoreError) -> ETag {
+      let trial = keys.withLock { keys in
+        if !keys.contains(key) { keys.append(key) }
+        return keys.count
+      }
+      return try ForgetfulStore(store, trial.isMultiple(of: 2) ? .ifAbsent : .ifMatch)
+        .put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+    }
+  }
+
+  @Test("makes a bounded number of trials that disagree")
+  func fickle() throws {
+    let store = FickleStore(inner)
+    #expect(try reason { _ = try ConditionProbe().probe(store, under: .all) } == .transient(retryAfter: nil))
+    #expect(store.keys.withLock { $0.count } == 8)
+    #expect(try inner.list().isEmpty)
   }
 
   @Test("fails with the store when it cannot be reached")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 import pytest
+from helpers import Clock
+from hosts import DictStore
 
 import satchel
 
@@ -113,3 +117,57 @@ def test_the_records_that_a_change_names(store: satchel.Store) -> None:
             notes.put_many({f"{each}": {} for each in range(count)})
     assert [len(change.records) for change in changes] == [most, 1]
     assert changes[1].records == [satchel.RecordKey("notes", None)]
+
+
+def test_the_probe_of_a_remote(tmp_path: Path) -> None:
+    most = ROWS["Requests of the probe of a remote"].value
+    host, clock = DictStore(), Clock()
+
+    def probes() -> int:
+        """The requests of the probe in a sync of a store that was just opened."""
+        host.calls.clear()
+        with satchel.open(tmp_path / "store", clock=clock) as store:
+            store.records("notes").put("a", {"now": clock.now})
+            store.sync(host.remote(), "ada")
+        return sum("condition-probe" in key for _, key in host.calls)
+
+    assert 0 < probes() <= most
+    assert probes() == 0
+    clock.advance(ROWS["Age of a probe"].value)
+    assert 0 < probes() <= most
+
+
+#: Recovers a store, and prints the bytes by which the memory of the process has grown at most.
+RECOVERY = """
+import sys
+import satchel.backup
+
+def peak():
+    return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+
+satchel.open(":memory:").close()
+before = peak()
+assert satchel.backup.recover(sys.argv[1], sys.argv[2]).tables
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+@pytest.mark.parametrize(("count", "size"), [(12_000, 4000), (1, 16 << 20)])
+def test_a_recovery_holds_no_store_in_memory(tmp_path: Path, count: int, size: int) -> None:
+    most = ROWS["Memory of a recovery"].value
+    damaged, target = tmp_path / "damaged", tmp_path / "target"
+    with satchel.open(damaged) as store:
+        notes = store.records("notes")
+        for start in range(0, count, 1000):
+            notes.put_many(
+                {f"{each}": {"text": "x" * size} for each in range(start, min(start + 1000, count))}
+            )
+    if count > 1:
+        assert damaged.stat().st_size > most * 5 // 4
+    run = subprocess.run(
+        [sys.executable, "-c", RECOVERY, damaged, target], check=True, capture_output=True, text=True
+    )
+    assert int(run.stdout) < most + 4 * size
+    with satchel.open(target) as store:
+        assert store.records("notes").count() == count

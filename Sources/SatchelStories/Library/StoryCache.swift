@@ -17,8 +17,11 @@ struct StoryCache {
     case unsound(String)
   }
 
+  /// The maximum size of all stories in memory, in bytes.
+  static let defaultBudget = 64 << 20
+
   private(set) var bytes = 0
-  var budget = 64 << 20 { didSet { shrink() } }
+  var budget = Self.defaultBudget { didSet { shrink() } }
   private var entries: [StoryName: Entry] = [:]
   /// The accesses, the oldest first; a story that was accessed again has a later entry, too.
   private var accesses: [(name: StoryName, lastAccess: UInt64)] = []
