@@ -206,9 +206,11 @@ SATCHEL_API const char *satchel_error_details(void);
  * JSON is UTF-8 without a byte-order mark: one value, followed by nothing but white
  * space. SATCHEL_EINVALID is returned, with line, column and JSON Pointer in the message,
  * for more than 512 levels of nesting, a duplicate key, an invalid or lone surrogate, a
- * NUL in a key, an integer outside Int64, and a number beyond the largest double.
- * Integers stay integers, doubles are written in the shortest form that reads back the
- * same value, and -0.0 stays -0.0.
+ * NUL in a key, NaN, and an exponent beyond Int64. Integers stay integers, doubles are
+ * written in the shortest form that reads back the same value, and -0.0 stays -0.0. An
+ * integer beyond Int64 and a number beyond the largest double, such as 1e400, are kept as
+ * they were written and compare by their exact value; where an Int64 or a double is
+ * needed, they are SATCHEL_EINVALID.
  *
  * A path is a list of keys separated by dots ("cards.items"), or a JSON Pointer (RFC
  * 6901) when it begins with "/". The empty path is the whole value.

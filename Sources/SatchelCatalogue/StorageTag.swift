@@ -41,7 +41,8 @@ struct StorageTag: Equatable {
       guard tape[stated].kind == .integer || tape[stated].kind == .double,
         let number = Double(tape.text(stated)), number.isFinite
       else {
-        throw ParseError(member: "ttl_hours", reason: "ttl_hours must be a number, not \(tape.brief(stated))")
+        throw ParseError(
+          member: "ttl_hours", reason: "ttl_hours must be a number of hours, not \(tape.brief(stated))")
       }
       guard number >= 0 else {
         throw ParseError(member: "ttl_hours", reason: "ttl_hours must not be negative: \(number)")

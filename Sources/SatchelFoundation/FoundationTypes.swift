@@ -34,6 +34,9 @@ extension JSONConversions {
   private static func decimal(of json: JSONValue) throws -> Decimal {
     // A number as well: an integer is exact.
     if case .int(let integer) = json { return Decimal(integer) }
+    if case .bigNumber(let number) = json, number.isInteger, number.text.utf8.count <= 38 {
+      return try made(Decimal(string: number.text), "not a decimal")
+    }
     let text = try text(json)
     // Foundation would read the beginning of "12 euro".
     let isNumber = text.wholeMatchesDecimal

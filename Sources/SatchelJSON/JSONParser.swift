@@ -5,8 +5,8 @@ enum JSONParser {
   /// Jansson seeds its hash tables when it creates the first object, which is not thread-safe.
   private static let seeded: Void = json_object_seed(0)
 
-  /// Parses a text. The errors are those of the scanner, with pointer and position, wherever it refuses the
-  /// text, too.
+  /// Parses a text; by its tape where it has a number that Jansson cannot represent. The errors are those of
+  /// the scanner, with pointer and position, wherever it refuses the text, too.
   static func parse(_ bytes: UnsafeRawBufferPointer) throws -> JSONValue {
     do {
       return try parseUnexplained(bytes)
@@ -25,7 +25,11 @@ enum JSONParser {
     var error = json_error_t()
     let flags = Int(JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
     let text = base.assumingMemoryBound(to: CChar.self)
-    guard let root = json_loadb(text, bytes.count, flags, &error) else { throw failure(error, in: bytes) }
+    guard let root = json_loadb(text, bytes.count, flags, &error) else {
+      guard json_error_code(&error) == json_error_numeric_overflow else { throw failure(error, in: bytes) }
+      let tape = try JSONTape(bytes)
+      return try value(tape.root, in: tape)
+    }
     defer { json_decref(root) }
     return value(root)
   }
@@ -93,6 +97,18 @@ enum JSONParser {
     return JSONObject(distinct: members)
   }
 
+  /// Builds a value of a tape. It recurses at most 512 levels, because the scanner limits the depth.
+  private static func value(_ index: Int, in tape: JSONTape) throws -> JSONValue {
+    switch tape[index].kind {
+    case .object:
+      let members = try tape.children(of: index).map { (tape.text($0 - 1), try value($0, in: tape)) }
+      return .object(JSONObject(distinct: members))
+    case .array: return .array(try tape.children(of: index).map { try value($0, in: tape) })
+    case .bigNumber: return .bigNumber(JSONBigNumber(scanned: tape.text(index)))
+    default: return try tape.value(index)
+    }
+  }
+
   private static func string(_ start: UnsafePointer<CChar>, _ count: Int) -> String {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
     return String(decoding: bytes, as: UTF8.self)
@@ -135,8 +151,7 @@ extension JSONValue {
   /// by white space. A number too small for a double becomes 0.0.
   ///
   /// - Throws: `JSONError` with the position, for text that is not JSON, more than 512 levels, a duplicate
-  ///   key, an invalid or lone surrogate, a NUL in a key, an integer outside of Int64, or a number beyond the
-  ///   largest double
+  ///   key, an invalid or lone surrogate, a NUL in a key, or an exponent beyond Int64
   public init(parsing bytes: UnsafeRawBufferPointer) throws {
     self = try JSONParser.parse(bytes)
   }

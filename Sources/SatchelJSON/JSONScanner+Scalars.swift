@@ -103,7 +103,8 @@ extension JSONScanner {
 
   /// Scans a number.
   ///
-  /// - Returns: `.integer` when it has neither fraction nor exponent, otherwise `.double`
+  /// - Returns: `.integer` for an Int64 without fraction and exponent, `.double` within the range of a double,
+  ///   otherwise `.bigNumber`
   package mutating func number() throws(JSONError) -> JSONKind {
     let start = position
     let isNegative = base[position] == UInt8(ascii: "-")
@@ -138,11 +139,11 @@ extension JSONScanner {
       guard position > first else { throw failure("a number needs a digit in its exponent", at: start) }
     }
     if kind == .integer {
-      if digits > 18, Int64(text(start)) == nil {
-        throw failure("an integer outside the range of 64 bits", at: start)
-      }
+      if digits > 18, Int64(text(start)) == nil { return .bigNumber }
     } else if hasExponent || digits > 300, Double(text(start)).map({ $0.isFinite }) != true {
-      throw failure("a number beyond the range of a double", at: start)
+      let number = UnsafeRawBufferPointer(start: base + start, count: position - start)
+      guard JSONExpansion(number) != nil else { throw failure("an exponent beyond Int64", at: start) }
+      return .bigNumber
     }
     return kind
   }

@@ -1,8 +1,8 @@
 /// A strict streaming scanner for JSON, which reports the positions of all values to a sink.
 ///
 /// It accepts RFC 8259 with the restrictions of `satchel.h`: valid UTF-8, no byte-order mark, at most
-/// `JSONScanner.maximumDepth` levels, no duplicate keys, no lone surrogates, no NUL in a key, integers within
-/// Int64, numbers within the range of a double. It neither copies bytes nor creates values.
+/// `JSONScanner.maximumDepth` levels, no duplicate keys, no lone surrogates, no NUL in a key, exponents within
+/// Int64. It neither copies bytes nor creates values.
 package struct JSONScanner {
   /// The maximum nesting depth of arrays and objects.
   package static let maximumDepth = 512

@@ -1,6 +1,7 @@
-/// The kinds of JSON values; numbers with a fraction or exponent are doubles.
+/// The kinds of JSON values: an integer is an Int64, a number with a fraction or exponent that is within the
+/// range of a double is one, any other number is a big number.
 package enum JSONKind: UInt8, Sendable {
-  case null, bool, integer, double, string, array, object
+  case null, bool, integer, double, bigNumber, string, array, object
 }
 
 /// A range of bytes in a text.

@@ -83,7 +83,7 @@ extension JSONTape {
     let (token, otherToken) = (left[one], right[other])
     switch (token.kind, otherToken.kind) {
     case (.string, .string): return equalStrings(left, one, right, other)
-    case (.integer, .integer), (.double, .double):
+    case (.integer, .integer), (.double, .double), (.bigNumber, .bigNumber):
       if left.slice(one).hasSameBytes(as: right.slice(other)) { return true }
       guard let value = try? left.value(one), let otherValue = try? right.value(other) else { return false }
       return value == otherValue

@@ -30,10 +30,9 @@ extension JSONValue: Codable {
       self = .bool(value)
     } else if let value = try? container.decode(Int64.self) {
       self = .int(value)
-    } else if (try? container.decode(UInt64.self)) != nil {
+    } else if let value = try? container.decode(UInt64.self) {
       // As a double the value would be rounded.
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "the integer is outside of Int64")
+      self = JSONValue(integer: value)
     } else if let value = try? container.decode(Double.self) {
       self = .double(value)
     } else {
@@ -54,6 +53,7 @@ extension JSONValue: Codable {
     case .bool(let value): try value.encode(to: encoder)
     case .int(let value): try value.encode(to: encoder)
     case .double(let value): try value.encode(to: encoder)
+    case .bigNumber(let value): try value.encode(to: encoder, as: self)
     case .string(let value): try value.encode(to: encoder)
     case .array(let elements):
       var container = encoder.unkeyedContainer()
@@ -61,6 +61,20 @@ extension JSONValue: Codable {
     case .object(let object):
       var container = encoder.container(keyedBy: JSONCodingKey.self)
       for (key, value) in object { try container.encode(value, forKey: JSONCodingKey(stringValue: key)) }
+    }
+  }
+}
+
+extension JSONBigNumber {
+  /// Encodes an integer that fits into 128 bits; no other encoder than that of this library has big numbers.
+  fileprivate func encode(to encoder: any Encoder, as value: JSONValue) throws {
+    if let integer = UInt64(text) {
+      try integer.encode(to: encoder)
+    } else if let integer = Int128(text) {
+      try integer.encode(to: encoder)
+    } else {
+      throw EncodingError.invalidValue(
+        value, .init(codingPath: encoder.codingPath, debugDescription: "the number is beyond 128 bits"))
     }
   }
 }

@@ -8,7 +8,8 @@ extension JSONValue {
     return measure(&budget)
   }
 
-  /// Returns the depth, and subtracts the value's size (one per value, plus the bytes of strings and keys)
+  /// Returns the depth, and subtracts the value's size (one per value, plus the bytes of strings, keys and
+  /// big numbers)
   /// from the budget. Stops when the budget is exhausted, which leaves it negative.
   func measure(_ budget: inout Int) -> Int {
     var deepest = 0
@@ -17,6 +18,7 @@ extension JSONValue {
       budget -= 1
       switch value {
       case .string(let text): budget -= text.utf8.count
+      case .bigNumber(let number): budget -= number.text.utf8.count
       case .array(let elements):
         deepest = max(deepest, level)
         for element in elements { pending.append((element, level + 1)) }

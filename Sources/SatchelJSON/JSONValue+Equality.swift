@@ -47,9 +47,13 @@ extension JSONValue: Equatable {
     case (.bool(let left), .bool(let right)): return left == right
     case (.int(let left), .int(let right)): return left == right
     case (.double(let left), .double(let right)): return left == right
+    case (.bigNumber(let left), .bigNumber(let right)):
+      return numerically ? left.order(right) == 0 : left == right
     case (.string(let left), .string(let right)): return left.hasSameBytes(as: right)
     case (.int(let int), .double(let double)), (.double(let double), .int(let int)):
       return numerically && Int64(exactly: double) == int
+    case (.bigNumber(let big), .double(let double)), (.double(let double), .bigNumber(let big)):
+      return numerically && big.order(double) == 0
     case (.array, .array), (.object, .object): return nil
     default: return false
     }

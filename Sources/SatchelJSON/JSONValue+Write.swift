@@ -37,6 +37,7 @@ extension JSONValue {
     case .double(let value):
       guard value.isFinite else { throw JSONError("\(value) cannot be represented in JSON") }
       bytes.append(contentsOf: value.description.utf8)
+    case .bigNumber(let value): bytes.append(contentsOf: value.text.utf8)
     case .string(let value): JSONValue.write(value, into: &bytes)
     case .array(let elements):
       guard level <= JSONValue.maximumDepth else { throw JSONError.tooDeep }

@@ -1,12 +1,14 @@
 /// A JSON value.
 ///
-/// Integers and doubles are different values (`1` and `1.0` are not equal), so that numbers round-trip.
+/// Integers and doubles are different values (`1` and `1.0` are not equal), so that numbers round-trip; a
+/// number that neither holds is kept as it was written.
 /// Strings and keys are compared by their bytes, as RFC 8259 specifies, not by Unicode equivalence.
 public enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case int(Int64)
   case double(Double)
+  case bigNumber(JSONBigNumber)
   case string(String)
   case array([JSONValue])
   case object(JSONObject)
@@ -28,13 +30,14 @@ extension JSONValue {
     return nil
   }
 
-  /// The integer; nil for any other value, including doubles.
+  /// The integer; nil for any other value, including doubles and big numbers.
   public var intValue: Int64? {
     if case .int(let value) = self { return value }
     return nil
   }
 
-  /// The number; an integer is rounded to the nearest double. Nil when the value is not a number.
+  /// The number; an integer is rounded to the nearest double. Nil for a big number, and when the
+  /// value is not a number.
   public var doubleValue: Double? {
     switch self {
     case .int(let value): return Double(value)
@@ -70,6 +73,7 @@ extension JSONValue {
     case .null: return "null"
     case .bool: return "a boolean"
     case .int, .double: return "a number"
+    case .bigNumber: return "a number beyond the range of 64 bits"
     case .string: return "a string"
     case .array: return "an array"
     case .object: return "an object"

@@ -23,10 +23,12 @@ struct ValueIdentity: Hashable, Sendable {
     return try ordered(value).serialized()
   }
 
-  /// Returns the value with the keys of every object in byte order, and with -0.0 as 0.0.
+  /// Returns the value with the keys of every object in byte order, with -0.0 as 0.0, and with equal
+  /// big numbers written alike.
   private static func ordered(_ value: JSONValue) -> JSONValue {
     switch value {
     case .double(let number) where number == 0: .double(0)
+    case .bigNumber(let number): .bigNumber(number.canonical)
     case .array(let elements): .array(elements.map(ordered))
     case .object(let object):
       .object(

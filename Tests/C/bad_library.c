@@ -187,7 +187,7 @@ static void queries(void) {
         {"the least limit", "limit", "{\"limit\":-9223372036854775808}"},
         {"limit as fraction", "limit", "{\"limit\":1e3}"},
         {"offset below zero", "offset", "{\"offset\":-1}"},
-        {"an integer beyond Int64", "line ", "{\"limit\":9223372036854775808}"},
+        {"an integer beyond Int64", "limit", "{\"limit\":9223372036854775808}"},
         {"a duplicate key", "line ", "{\"limit\":1,\"limit\":2}"},
         {"bad UTF-8", "line ", "{\"search\":\"\xFF\"}"},
     };

@@ -85,7 +85,7 @@ static void rows(void) {
         {"latitude beyond the pole", "latitude", LITERAL(ROW(",\"latitude\":91"))},
         {"an invalid orientation", "orientation", LITERAL(ROW(",\"orientation\":9"))},
         {"a duplicate key", "line ", LITERAL("{\"md5\":\"" MD5 "\",\"md5\":\"" MD5 "\"}")},
-        {"an integer beyond Int64", "line ", LITERAL(ROW(",\"width\":9223372036854775808"))},
+        {"an integer beyond Int64", "width", LITERAL(ROW(",\"width\":9223372036854775808"))},
         {"bad UTF-8", "line ", LITERAL(ROW(",\"apple_photo_id\":\"\xFF\""))},
         {"no address", "rows", {NULL, 4}},
         {"endless", "rows", {"[]", SIZE_MAX}},

@@ -9,6 +9,7 @@ struct JSONAgreementTests {
     [
       "[", "]", "{", "}", ",", ":", "\"", "\\", "-", "+", ".", "e", "E", "0", "1", "9223372036854775807",
       "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "1e400", "-1e400", "1e308",
+      "1e9223372036854775807",
       "1e-400", "-0",
       "-0.0", "0.0e-0", "1.", ".1", "01", "1e", "1e+", "NaN", "Infinity", "-Infinity", "null", "nul", "true",
       "false",
@@ -114,6 +115,7 @@ struct JSONAgreementTests {
     case .bool: return .bool(tape.text(index) == "true")
     case .integer: return .int(try #require(Int64(tape.text(index))))
     case .double: return .double(try #require(Double(tape.text(index))))
+    case .bigNumber: return .bigNumber(try #require(JSONBigNumber(tape.text(index))))
     case .string: return .string(tape.text(index))
     case .array: return .array(try tape.children(of: index).map { try value(of: tape, at: $0) })
     case .object:

@@ -1,6 +1,9 @@
 import Foundation
 import SatchelJSON
 
+/// Returns a number that is neither an Int64 nor within the range of a double; null for any other text.
+func big(_ text: String) -> JSONValue { JSONBigNumber(text).map { .bigNumber($0) } ?? .null }
+
 /// Shared test data.
 enum JSONFixture {
   /// Reads a file of Tests/Fixtures.
@@ -16,7 +19,8 @@ enum JSONFixture {
     case 0: return .null
     case 1: return .bool(Bool.random(using: &generator))
     case 2: return .int(Int64(bitPattern: generator.next()))
-    case 3: return .double(finiteDouble(&generator))
+    case 3:
+      return Bool.random(using: &generator) ? .double(finiteDouble(&generator)) : randomBigNumber(&generator)
     case 4, 5: return .string(randomText(&generator))
     case 6:
       let count = Int.random(in: 0...6, using: &generator)
@@ -27,6 +31,15 @@ enum JSONFixture {
       return .object(
         JSONObject((0..<count).map { _ in (randomKey(&generator), random(&generator, levels: levels - 2)) }))
     }
+  }
+
+  private static func randomBigNumber(_ generator: inout some RandomNumberGenerator) -> JSONValue {
+    let sign = ["", "-"].randomElement(using: &generator) ?? ""
+    let digits = (0..<Int.random(in: 20...60, using: &generator)).map { _ in
+      Int.random(in: 0...9, using: &generator)
+    }
+    let whole = sign + "9" + digits.map(String.init).joined()
+    return big([whole, whole + ".5e400", whole + "E+0999999"].randomElement(using: &generator) ?? whole)
   }
 
   static func finiteDouble(_ generator: inout some RandomNumberGenerator) -> Double {

@@ -78,6 +78,42 @@ struct SchemaTests {
     #expect(try check(#"{"multipleOf":\#(divisor)}"#, value).isEmpty == isMultiple)
   }
 
+  @Test(
+    "are exact for numbers beyond Int64 and beyond a double",
+    arguments: [
+      (#"{"maximum":18446744073709551615}"#, "18446744073709551615", true),
+      (#"{"maximum":18446744073709551615}"#, "18446744073709551616", false),
+      (#"{"maximum":18446744073709551615}"#, "18446744073709551616.0", false),
+      (#"{"maximum":18446744073709551615}"#, "3", true), (#"{"minimum":-1e400}"#, "-1e308", true),
+      (#"{"minimum":-1e400}"#, "-10.1e399", false), (#"{"maximum":1e308}"#, "1e309", false),
+      (#"{"minimum":9223372036854775807}"#, "9223372036854775808", true),
+      (#"{"exclusiveMaximum":1e999999999999}"#, "1e999999999998", true),
+      (#"{"multipleOf":10}"#, "18446744073709551615", false),
+      (#"{"multipleOf":5}"#, "18446744073709551615", true),
+      (#"{"multipleOf":0.01}"#, "1e999999999999999", true), (#"{"multipleOf":7}"#, "7e400", true),
+      (#"{"multipleOf":7}"#, "1e400", false), (#"{"multipleOf":1e400}"#, "3e401", true),
+      (#"{"multipleOf":1e400}"#, "5", false), (#"{"multipleOf":3}"#, "1e999999999999", false),
+      (#"{"type":"integer"}"#, "18446744073709551615", true), (#"{"type":"integer"}"#, "1.5e400", true),
+      (#"{"type":"number"}"#, "1e400", true), (#"{"type":"string"}"#, "1e400", false),
+      (#"{"enum":[1e400]}"#, "10e399", true),
+      (#"{"const":18446744073709551616.0}"#, "18446744073709551616", true),
+      (#"{"const":18446744073709551616.0}"#, "18446744073709551617", false),
+      (#"{"uniqueItems":true}"#, "[18446744073709551616,1,18446744073709551616.0]", false),
+      (#"{"uniqueItems":true}"#, "[18446744073709551616,18446744073709551617,1e400]", true),
+      (#"{"uniqueItems":true}"#, "[[],1e400,10e399]", false), (#"{"maxLength":1e400}"#, #""a""#, true),
+    ])
+  func bigNumbers(schema: String, value: String, fits: Bool) throws {
+    #expect(try check(schema, value).isEmpty == fits)
+  }
+
+  @Test("a divisor of more than 19 digits is refused with its location")
+  func longDivisor() throws {
+    for schema in [#"{"multipleOf":18446744073709551617123}"#, #"{"multipleOf":-1e400}"#] {
+      let error = try #require(throws: JSONError.self) { try JSONSchema(JSONValue(parsing: schema)) }
+      #expect(error.pointer == "/multipleOf")
+    }
+  }
+
   @Test("does not round integers to doubles")
   func exactBounds() throws {
     #expect(try !check(#"{"minimum":9007199254740993.5}"#, "9007199254740993").isEmpty)

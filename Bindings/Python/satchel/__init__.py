@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, List
 
 from satchel import catalogue, errors, json, places, sync
 from satchel._interrupts import Interrupt
+from satchel._numbers import BigNumber
 from satchel._types import register_type
 from satchel.catalogue import Catalogue, Delivery, Location, SectionPayload
 from satchel.errors import (
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccountDeletionReport",
     "Backup",
+    "BigNumber",
     "Busy",
     "Cancelled",
     "Catalogue",

@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import itertools
-import json as _json
 import operator
 import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from satchel._abi import Bytes, ChangeCallback, Clock, Release, SessionCallback, WatchCallback
+from satchel._library import value_of
 
 __all__ = [
     "bytes_of",
@@ -98,7 +98,7 @@ def bytes_of(message: Any) -> bytes:
 
 def json_of(message: Any) -> Any:
     """The JSON value of a ``satchel_bytes``; None when it is empty."""
-    return _json.loads(bytes_of(message) or b"null")
+    return value_of(bytes_of(message) or b"null")
 
 
 def describe(error: BaseException, set_message: Callable[[int, Bytes], object], answer: int) -> None:
@@ -166,4 +166,3 @@ no_event = SessionCallback()
 on_clock = Clock(_read_clock)
 on_release = Release(release)
 on_result = WatchCallback(_deliver_result)
-

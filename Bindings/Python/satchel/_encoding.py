@@ -14,6 +14,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, Union
 
 from satchel._abi import Bytes
+from satchel._numbers import BigNumber
 from satchel.errors import InvalidArgument
 
 #: JSON that is encoded already; str is encoded as UTF-8, the others are UTF-8.
@@ -28,7 +29,7 @@ Duration = Union[timedelta, int, float]
 _encode = _json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _DEEPEST = 512
 #: The types of values that have no others in them.
-SCALARS = frozenset((str, int, float, bool, type(None)))
+SCALARS = frozenset((str, int, float, bool, type(None), BigNumber))
 
 NOTHING = Bytes(None, 0)
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -202,12 +203,31 @@ def encoded(value: Any, name: str) -> bytes:
     try:
         data = _encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        pointer, reason = _first_fault(value) or ("", str(error))
+        fault = _first_fault(value)
+        if fault is None and isinstance(error, TypeError):
+            # The standard encoder cannot write a number as it is.
+            return _text_with_big_numbers(value).encode()
+        pointer, reason = fault or ("", str(error))
         raise InvalidArgument(f"{name} at {pointer or 'its root'}: {reason}") from error
     if not _has_text_keys(value):
         pointer, reason = _first_fault(value) or ("", "a key that is not a str")
         raise InvalidArgument(f"{name} at {pointer or 'its root'}: {reason}")
     return data
+
+
+def _text_with_big_numbers(value: Any) -> str:
+    # Called for a value without a fault, of at most 512 levels.
+    if isinstance(value, BigNumber):
+        return value.text
+    if isinstance(value, dict):
+        # A generator would double the depth of the recursion.
+        members = []
+        for key, child in value.items():
+            members.append(f"{_encode(key)}:{_text_with_big_numbers(child)}")
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_text_with_big_numbers, value)) + "]"
+    return _encode(value)
 
 
 def _has_text_keys(value: Any) -> bool:
@@ -260,6 +280,9 @@ def _fault(item: Any) -> Optional[str]:
         return "a lone surrogate" if any("\ud800" <= letter <= "\udfff" for letter in item) else None
     if isinstance(item, float) and not (float("-inf") < item < float("inf")):
         return f"{item!r} is not a JSON number"
-    if isinstance(item, int) and not -(2**63) <= item < 2**63:
-        return "an integer outside of 64 bits"
-    return None if isinstance(item, (int, float)) else f"{type(item).__name__} is not a JSON type"
+    if isinstance(item, int):
+        try:
+            int.__repr__(item)
+        except ValueError as error:
+            return str(error)
+    return None if isinstance(item, (int, float, BigNumber)) else f"{type(item).__name__} is not a JSON type"

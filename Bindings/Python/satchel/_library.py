@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 
 from satchel._abi import SONAME, Buffer
 from satchel._functions import FUNCTIONS
+from satchel._numbers import float_of, int_of
 from satchel.errors import Cancelled, Damaged, InternalError, SatchelError, error_for
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ _Scalar = TypeVar("_Scalar")
 
 _PACKAGE = Path(__file__).resolve().parent
 
-_decoder = JSONDecoder()
+_decoder = JSONDecoder(parse_float=float_of)
+# For integers of more digits than Python converts.
+_decoder_of_long_integers = JSONDecoder(parse_float=float_of, parse_int=int_of)
 # json.loads without detecting the encoding and skipping white space: documents are read very often.
 _scan: Callable[[str, int], Tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 
@@ -232,10 +235,12 @@ def value_of(data: bytes) -> Any:
         text = data.decode()
         try:
             value, end = _scan(text, 0)
-        except StopIteration:
-            # Leading white space.
-            return _decoder.decode(text)
-        return value if end == len(text) else _decoder.decode(text)
+            if end == len(text):
+                return value
+        except (StopIteration, ValueError):
+            # Leading white space, or a long integer.
+            pass
+        return _decoder_of_long_integers.decode(text)
     except ValueError as error:
         # Documents are returned as the file has them.
         raise Damaged(f"a document in the store is not JSON: {error}") from error

@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any, Callable, Dict, NamedTuple, Optional, Type, TypeVar
 from uuid import UUID
 
+from satchel._numbers import BigNumber
 from satchel.errors import InvalidArgument
 
 __all__ = ["SCALAR_TYPES", "Conversion", "conversion_of", "register_type"]
@@ -56,11 +57,10 @@ def _text_of_decimal(number: Decimal) -> str:
 
 
 def _decimal_of(text: Any) -> Decimal:
-    # A JSON number as well: an integer is exact.
-    if isinstance(text, int) and not isinstance(text, bool):
-        return Decimal(text)
+    # A JSON number as well: an integer and a big number are exact.
+    is_number = isinstance(text, (int, BigNumber)) and not isinstance(text, bool)
     try:
-        number = Decimal(_text(text))
+        number = Decimal(text if is_number else _text(text))
     except InvalidOperation:
         raise ValueError(f"{text!r} is not a decimal number") from None
     if not number.is_finite():
@@ -73,6 +73,12 @@ def _bytes_of(text: Any) -> bytes:
         return base64.b64decode(_text(text), validate=True)
     except binascii.Error as error:
         raise ValueError(f"not base64: {error}") from error
+
+
+def _big_number_of(number: Any) -> BigNumber:
+    if isinstance(number, bool) or not isinstance(number, (int, float, BigNumber)):
+        raise ValueError(f"{number!r} is not a number")
+    return BigNumber(str(number))
 
 
 def _text(value: Any) -> str:
@@ -97,6 +103,8 @@ _conversions: Dict[Type[Any], Conversion] = {
     timedelta: Conversion(timedelta.total_seconds, _duration),
     UUID: Conversion(str, lambda text: UUID(_text(text))),
     Decimal: Conversion(_text_of_decimal, _decimal_of),
+    # Written as the number that it is.
+    BigNumber: Conversion(lambda number: number, _big_number_of),
     bytes: Conversion(_text_of_bytes, _bytes_of),
     bytearray: Conversion(_text_of_bytes, lambda text: bytearray(_bytes_of(text))),
     memoryview: Conversion(_text_of_bytes, lambda text: memoryview(_bytes_of(text))),

@@ -2,7 +2,8 @@
 
 Values are Python's: dict, list, tuple, str, int, float, bool, None. A str is a JSON string here; bytes,
 bytearray and memoryview are JSON texts, read by the library's strict rules: at most 512 levels, no
-duplicate keys, no lone surrogates, integers of 64 bits. Integers stay integers.
+duplicate keys, no lone surrogates. Integers stay integers, of any size; a number beyond the range of a float
+is a :class:`satchel.BigNumber`.
 
 A path is dot-separated keys ("cards.items"), or a JSON Pointer (RFC 6901) when it begins with "/"; the
 empty path is the whole value.

@@ -58,7 +58,7 @@ def stripped(value: Any) -> Any:
 
 def text(value: Any) -> str:
     """A value as text, by which the order of keys and 1 and 1.0 differ."""
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=repr)
 
 
 def dump(path: Path) -> List[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 MISSING = object()
@@ -29,7 +30,7 @@ def kind(value: Any) -> int:
         return 1
     if isinstance(value, bool):
         return 3 if value else 2
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, Decimal)):
         return 4
     return {str: 5, list: 6, dict: 7}[type(value)]
 

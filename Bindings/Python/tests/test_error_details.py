@@ -164,7 +164,8 @@ def no_section(store: satchel.Store, path: Path) -> None:
 
 
 def number_in_a_section(store: satchel.Store, path: Path) -> None:
-    store.catalogue.persist({"country_code": "PT"}, b'{"section": "food", "content":\n [1, 1e999]}')
+    text = b'{"section": "food", "content":\n [1, 1e99999999999999999999]}'
+    store.catalogue.persist({"country_code": "PT"}, text)
 
 
 def edit_of_a_section(store: satchel.Store, path: Path) -> None:

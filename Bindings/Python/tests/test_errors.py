@@ -49,8 +49,7 @@ BAD_SECTIONS: Dict[str, Any] = {
     "a key that is no text": section({1: 1}),
     "a lone surrogate": section({"x": "\udc00"}),
     "an escaped lone surrogate": b'{"section": "a", "content": "\\ud800"}',
-    "an integer beyond 64 bits": section({"x": 2**63}),
-    "a number beyond the largest double": b'{"section": "a", "content": 1e999}',
+    "an exponent beyond 64 bits": b'{"section": "a", "content": 1e99999999999999999999}',
     "a NUL in a key": section({"\0": 1}),
     "duplicate keys": b'{"section": "a", "content": {"x": 1, "x": 1}}',
     "600 levels": b'{"section": "a", "content": ' + b"[" * 600 + b"]" * 600 + b"}",
@@ -128,8 +127,9 @@ def test_an_unknown_name_finds_nothing(store: satchel.Store, name: str) -> None:
 
 
 def test_the_message_names_the_place(store: satchel.Store) -> None:
+    text = b'{"section": "a", "content": {"list": [1, 1e99999999999999999999]}}'
     with pytest.raises(satchel.InvalidArgument, match="/content/list/1"):
-        store.catalogue.persist(SHANGHAI, b'{"section": "a", "content": {"list": [1, 1e999]}}')
+        store.catalogue.persist(SHANGHAI, text)
 
 
 BUILT_IN: Dict[Type[satchel.SatchelError], Type[BaseException]] = {

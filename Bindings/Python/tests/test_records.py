@@ -178,7 +178,7 @@ BAD_DOCUMENTS: Dict[str, Any] = {
     "class": dict,
     "nan": {"a": float("nan")},
     "infinite": {"a": [float("inf")]},
-    "big": {"a": 2**63},
+    "exponent": b'{"a":1e99999999999999999999}',
     "key": {1: "a"},
     "object": {"a": object()},
     "surrogate": {"a": "\ud800"},
@@ -228,6 +228,7 @@ def test_extreme_documents_come_back(courses: Records[Dict[str, Any]]) -> None:
         "large": {"text": "x" * 3_000_000},
         "wide": {str(each): each for each in range(20_000)},
         "numbers": {"least": -(2**63), "most": 2**63 - 1, "zero": -0.0, "tiny": 5e-324, "huge": 1.7e308},
+        "integers": {"beyond": 2**63, "below": -(2**63) - 1, "long": 10**4000},
         "texts": {"": "", "nul": "\0", "line": "\u2028", "emoji": "👩‍👩‍👧", "/~": "~/"},
     }
     courses.put_many(documents)

@@ -212,9 +212,14 @@ LONG = "z" * 600
 CHOICES = ["", "a", "ab", "b", "é", "\uffff", "😀", LONG, LONG + "a", LONG + "b", "\0"]
 # Deferred, so that the descriptions that hypothesis writes stay short.
 TEXTS = st.deferred(lambda: st.sampled_from(CHOICES))
+BIG_NUMBERS = [
+    *(2**63, 2**64, 2**64 + 1, 2.0**64, -(2**63) - 1, -(2.0**64), 10**600, 10**600 + 1, 10**700 + 1),
+    *map(satchel.BigNumber, ["1e400", "10e399", "1e600", "-1e400", "1e999999999", "1.5e400"]),
+]
 NUMBERS = st.one_of(
     st.integers(-3, 3),
     st.sampled_from([2**53, 2**53 + 1, 2.0**53, -(2**63), 2**63 - 1, 2.0**63, 0.5, -0.0, 1e300, 5e-324]),
+    st.sampled_from(BIG_NUMBERS),
 )
 SCALARS = st.deferred(lambda: st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS))
 LISTS = st.lists(SCALARS, max_size=3)

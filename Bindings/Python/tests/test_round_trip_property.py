@@ -28,6 +28,7 @@ scalars = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-(2**63), 2**63 - 1),
+    st.sampled_from([2**63, -(10**30), satchel.BigNumber("1e400"), satchel.BigNumber("-2.50E+1234567890")]),
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=12),
     st.sampled_from(["", "_storage", "x:1", "\0", "\U0001f35c", "é", "e\u0301"]),

@@ -46,13 +46,6 @@ struct JSONEncodingContext {
     return try json?.sortedByText()
   }
 
-  func json(_ value: some FixedWidthInteger, key: (any CodingKey)? = nil) throws -> JSONValue {
-    guard let integer = Int64(exactly: value) else {
-      throw failure(value, "the integer \(value) is outside of Int64", key: key)
-    }
-    return .int(integer)
-  }
-
   func json(_ value: Double, key: (any CodingKey)? = nil) throws -> JSONValue {
     guard value.isFinite else { throw failure(value, "\(value) cannot be represented in JSON", key: key) }
     return .double(value)

@@ -7,7 +7,7 @@ extension JSONValue {
   /// own conformances encode a `Date` as the seconds since 2001 and a `URL` as an object.
   ///
   /// - Throws: `EncodingError` with the coding path, and a message with the location as a JSON Pointer: for
-  ///   NaN and infinity, integers outside of Int64, keys with a NUL, more than 512 levels, and a value that
+  ///   NaN and infinity, keys with a NUL, more than 512 levels, and a value that
   ///   encodes nothing. `JSONError(_: EncodingError)` separates location and reason.
   public init(encoding value: some Encodable) throws {
     let context = JSONEncodingContext(path: [], calls: 0, run: JSONEncodingRun())

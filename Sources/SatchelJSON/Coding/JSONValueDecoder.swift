@@ -45,13 +45,20 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
     return text
   }
 
-  func decode(_ type: Double.Type) throws -> Double {
+  func decode(_ type: Double.Type) throws -> Double { try number(type) }
+
+  private func number(_ type: Any.Type) throws -> Double {
+    if case .bigNumber(let number) = value { throw unfitting(number, type) }
     guard let number = value.doubleValue else { throw mismatch(type, "a number") }
     return number
   }
 
+  private func unfitting(_ number: JSONBigNumber, _ type: Any.Type) -> DecodingError {
+    corrupted("the number \(number.shortened) does not fit into \(type)")
+  }
+
   func decode(_ type: Float.Type) throws -> Float {
-    guard let number = value.doubleValue else { throw mismatch(type, "a number") }
+    let number = try number(type)
     let float = Float(number)
     guard float.isFinite else { throw corrupted("the number \(number) does not fit into \(type)") }
     return float
@@ -72,6 +79,9 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
       guard let fitting = Value(exactly: number) else {
         throw corrupted("the number \(number) is not an integer that fits into \(type)")
       }
+      return fitting
+    case .bigNumber(let number):
+      guard let fitting = Value(number.text) else { throw unfitting(number, type) }
       return fitting
     default: throw mismatch(type, "a number")
     }

@@ -31,12 +31,14 @@ extension JSONValueEncoder: SingleValueEncodingContainer {
 
   func encode(_ value: Float) throws { try set(context.json(value)) }
 
-  func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws { try set(context.json(value)) }
+  func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws {
+    try set(JSONValue(integer: value))
+  }
 
   // Swift's default implementations for these two types only throw.
-  func encode(_ value: Int128) throws { try set(context.json(value)) }
+  func encode(_ value: Int128) throws { try set(JSONValue(integer: value)) }
 
-  func encode(_ value: UInt128) throws { try set(context.json(value)) }
+  func encode(_ value: UInt128) throws { try set(JSONValue(integer: value)) }
 
   func encode<Value: Encodable>(_ value: Value) throws {
     try set(context.encode(value) ?? .object(JSONObject()))
@@ -65,13 +67,13 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: Float, forKey key: Key) throws { try set(context.json(value, key: key), key) }
 
   func encode<Value: FixedWidthInteger & Encodable>(_ value: Value, forKey key: Key) throws {
-    try set(context.json(value, key: key), key)
+    try set(JSONValue(integer: value), key)
   }
 
   // Swift's default implementations for these two types only throw.
-  func encode(_ value: Int128, forKey key: Key) throws { try set(context.json(value, key: key), key) }
+  func encode(_ value: Int128, forKey key: Key) throws { try set(JSONValue(integer: value), key) }
 
-  func encode(_ value: UInt128, forKey key: Key) throws { try set(context.json(value, key: key), key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try set(JSONValue(integer: value), key) }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
     try set(context.child(key).encode(value) ?? .object(JSONObject()), key)
@@ -122,13 +124,13 @@ struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
   func encode(_ value: Float) throws { slot.append(try context.json(value, key: key)) }
 
   func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws {
-    slot.append(try context.json(value, key: key))
+    slot.append(JSONValue(integer: value))
   }
 
   // Swift's default implementations for these two types only throw.
-  func encode(_ value: Int128) throws { slot.append(try context.json(value, key: key)) }
+  func encode(_ value: Int128) throws { slot.append(JSONValue(integer: value)) }
 
-  func encode(_ value: UInt128) throws { slot.append(try context.json(value, key: key)) }
+  func encode(_ value: UInt128) throws { slot.append(JSONValue(integer: value)) }
 
   func encode<Value: Encodable>(_ value: Value) throws {
     slot.append(try context.child(key).encode(value) ?? .object(JSONObject()))

@@ -34,25 +34,47 @@ struct JSONDecimal: Sendable {
     }
   }
 
+  /// - Returns: nil for more than 19 digits, or an exponent beyond Int
+  init?(_ number: JSONExpansion) {
+    let (exponent, isBeyond) = number.magnitude.subtractingReportingOverflow(Int64(number.digits.count))
+    guard number.digits.count <= 19, !isBeyond, let exponent = Int(exactly: exponent) else { return nil }
+    digits = number.digits.reduce(UInt64(0)) { $0 &* 10 &+ UInt64($1) }
+    self.exponent = exponent
+  }
+
+  /// Whether a number is an integer multiple of this one.
+  func divides(_ number: JSONExpansion) -> Bool {
+    let shift = Int128(number.magnitude) - Int128(number.digits.count) - Int128(exponent)
+    // The last digit is not 0, so that the digits are no multiple of a power of ten.
+    guard shift >= 0, digits != 0 else { return false }
+    let modulus = UInt128(digits)
+    let rest = number.digits.reduce(UInt128(0)) { ($0 * 10 + UInt128($1)) % modulus }
+    return rest * Self.power(of: shift, modulo: modulus) % modulus == 0
+  }
+
+  /// Returns the power of ten modulo a number below 2^64, by repeated squaring.
+  private static func power(of exponent: Int128, modulo modulus: UInt128) -> UInt128 {
+    var (exponent, result, power) = (exponent, 1 % modulus, UInt128(10) % modulus)
+    while exponent > 0 {
+      if exponent & 1 == 1 { result = result * power % modulus }
+      power = power * power % modulus
+      exponent >>= 1
+    }
+    return result
+  }
+
   /// Whether this is an integer multiple of another number.
   func isMultiple(of other: JSONDecimal) -> Bool {
     guard digits != 0 else { return true }
     guard other.digits != 0 else { return false }
-    var shift = exponent - other.exponent
+    let shift = Int128(exponent) - Int128(other.exponent)
     if shift >= 0 {
-      // digits * 10^shift modulo the other's digits, by repeated squaring.
       let modulus = UInt128(other.digits)
-      var (result, power) = (UInt128(digits) % modulus, UInt128(10) % modulus)
-      while shift > 0 {
-        if shift & 1 == 1 { result = result * power % modulus }
-        power = power * power % modulus
-        shift >>= 1
-      }
-      return result == 0
+      return UInt128(digits) % modulus * Self.power(of: shift, modulo: modulus) % modulus == 0
     }
     // The other number is larger than any digits.
     guard shift >= -19 else { return false }
-    let divisor = (0..<(-shift)).reduce(UInt128(other.digits)) { power, _ in power * 10 }
+    let divisor = (0..<Int(-shift)).reduce(UInt128(other.digits)) { power, _ in power * 10 }
     return UInt128(digits) % divisor == 0
   }
 }

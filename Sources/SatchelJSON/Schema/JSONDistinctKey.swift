@@ -20,6 +20,12 @@ struct JSONDistinctKey: Hashable, Sendable {
     case .int(let number): hasher.combine(number)
     case .double(let number):
       if let integer = Int64(exactly: number) { hasher.combine(integer) } else { hasher.combine(number) }
+    case .bigNumber(let number):
+      let exact = number.expansion
+      let nearest = exact.nearest
+      // A double may have the same value, so that only it is hashed.
+      hasher.combine(nearest)
+      if exact.side(of: nearest) != 0 { hasher.combine(exact.digits) }
     case .string(let text): hasher.combine(JSONKey(text: text))
     case .array(let elements):
       hasher.combine(elements.count)

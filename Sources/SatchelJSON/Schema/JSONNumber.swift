@@ -1,9 +1,9 @@
-/// A number of a document or a schema: an integer stays exact.
+/// A number of a document or a schema that is not a big number: an integer stays exact.
 enum JSONNumber: Sendable {
   case int(Int64)
   case double(Double)
 
-  /// - Returns: nil for a value that is not a number
+  /// - Returns: nil for a big number, and for a value that is not a number
   init?(_ value: JSONValue) {
     switch value {
     case .int(let number): self = .int(number)
@@ -48,5 +48,14 @@ enum JSONNumber: Sendable {
 
   private static func sign<Number: Comparable>(_ one: Number, _ other: Number) -> Int {
     one < other ? -1 : one > other ? 1 : 0
+  }
+}
+
+extension JSONBigNumber {
+  func order(_ other: JSONNumber) -> Int? {
+    switch other {
+    case .int(let number): order(number)
+    case .double(let number): order(number)
+    }
   }
 }

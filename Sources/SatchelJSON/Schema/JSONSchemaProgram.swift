@@ -6,6 +6,7 @@ struct JSONSchemaProgram: Sendable {
   /// The nodes of all lists of schemas.
   var lists: ContiguousArray<Int> = []
   var types: [[JSONSchemaType]] = []
+  var bigNumbers: [JSONBigNumber] = []
   var choices: [JSONSchemaChoices] = []
   var patterns: [JSONPattern] = []
   var members: [JSONSchemaMembers] = []

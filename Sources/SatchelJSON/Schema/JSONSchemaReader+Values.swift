@@ -16,15 +16,13 @@ extension JSONSchemaReader {
       rules.append(.enumeration(add(values)))
     }
     for bound in JSONSchemaBound.allCases {
-      guard let limit = try number(bound.rawValue) else { continue }
-      rules.append(.bound(bound, limit))
-    }
-    if let limit = try number("multipleOf") {
-      guard let decimal = JSONDecimal(limit), limit.order(.int(0)) == 1 else {
-        throw location.failure("multipleOf", "not a number above 0")
+      if let limit = bigNumber(bound.rawValue) {
+        rules.append(.bigBound(bound, add(limit)))
+      } else if let limit = try number(bound.rawValue) {
+        rules.append(.bound(bound, limit))
       }
-      rules.append(.multiple(decimal, limit))
     }
+    if let rule = try multipleRule() { rules.append(rule) }
     for limit in JSONSchemaCount.allCases {
       if let count = try count(limit.rawValue) { rules.append(.count(limit, count)) }
     }
@@ -99,6 +97,31 @@ extension JSONSchemaReader {
   private func add(_ choices: [JSONValue]) -> Int {
     compiler.program.choices.append(JSONSchemaChoices(choices))
     return compiler.program.choices.count - 1
+  }
+
+  private func multipleRule() throws -> JSONSchemaRule? {
+    let keyword = "multipleOf"
+    if let limit = bigNumber(keyword), !limit.isNegative {
+      guard let decimal = JSONDecimal(limit.expansion) else {
+        throw location.failure(keyword, "a number of more than 19 digits")
+      }
+      return .bigMultiple(decimal, add(limit))
+    }
+    guard let limit = try number(keyword) else { return nil }
+    guard let decimal = JSONDecimal(limit), limit.order(.int(0)) == 1 else {
+      throw location.failure(keyword, "not a number above 0")
+    }
+    return .multiple(decimal, limit)
+  }
+
+  private func add(_ number: JSONBigNumber) -> Int {
+    compiler.program.bigNumbers.append(number)
+    return compiler.program.bigNumbers.count - 1
+  }
+
+  private func bigNumber(_ keyword: String) -> JSONBigNumber? {
+    if case .bigNumber(let number)? = members[keyword] { return number }
+    return nil
   }
 
   private func number(_ keyword: String) throws -> JSONNumber? {

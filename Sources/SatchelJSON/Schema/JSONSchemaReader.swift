@@ -99,6 +99,7 @@ struct JSONSchemaReader {
     case .int(let number) where number >= 0: return Int(clamping: number)
     case .double(let number) where number >= 0 && number.rounded(.towardZero) == number:
       return Int(exactly: number) ?? Int.max
+    case .bigNumber(let number) where !number.isNegative && number.expansion.isWhole: return Int.max
     default: throw location.failure(keyword, "not a non-negative integer")
     }
   }

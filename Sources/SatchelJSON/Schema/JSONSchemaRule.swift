@@ -21,6 +21,9 @@ enum JSONSchemaRule: Sendable {
   case enumeration(Int)
   case bound(JSONSchemaBound, JSONNumber)
   case multiple(JSONDecimal, JSONNumber)
+  /// A limit that is one of the program's big numbers.
+  case bigBound(JSONSchemaBound, Int)
+  case bigMultiple(JSONDecimal, Int)
   /// A limit on a string's code points, or on the number of elements or members.
   case count(JSONSchemaCount, Int)
   case pattern(Int)
@@ -135,14 +138,14 @@ struct JSONSchemaTypes: OptionSet, Sendable {
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The types that every value of a kind has; a double may also be an integer.
+  /// The types that every value of a kind has; any other number may also be an integer.
   init(_ kind: JSONKind) {
     self =
       switch kind {
       case .null: .null
       case .bool: .boolean
       case .integer: [.number, .integer]
-      case .double: .number
+      case .double, .bigNumber: .number
       case .string: .string
       case .array: .array
       case .object: .object

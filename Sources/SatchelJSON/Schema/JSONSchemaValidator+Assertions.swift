@@ -5,8 +5,8 @@ extension JSONSchemaValidator {
     switch rule {
     case .type(let types, let list):
       if !types.isDisjoint(with: JSONSchemaTypes(kind)) { return true }
-      if kind == .double, types.contains(.integer), number(value)?.isInteger == true { return true }
-      let isNumber = kind == .integer || kind == .double
+      if types.contains(.integer), isWhole(value) { return true }
+      let isNumber = kind == .integer || kind == .double || kind == .bigNumber
       return report("type") {
         let wanted = $0.program.types[list].map(\.name).joined(separator: " or ")
         return "\(isNumber ? $0.rendered(value) : kind.words), not \(wanted)"
@@ -22,13 +22,22 @@ extension JSONSchemaValidator {
         "\($0.rendered(value)) is not one of the \($0.program.choices[number].values.count) values of \"enum\""
       }
     case .bound(let bound, let limit):
-      guard let order = number(value)?.order(limit), !bound.holds(order) else { return true }
+      guard let order = bigNumber(value)?.order(limit) ?? number(value)?.order(limit), !bound.holds(order)
+      else { return true }
       return report(bound.rawValue) { "\($0.rendered(value)) is \(bound.violation) \(limit.text)" }
+    case .bigBound(let bound, let number):
+      let limit = program.bigNumbers[number]
+      let order = bigNumber(value)?.order(limit) ?? self.number(value).flatMap { limit.order($0) }.map { -$0 }
+      guard let order, !bound.holds(order) else { return true }
+      return report(bound.rawValue) { "\($0.rendered(value)) is \(bound.violation) \(limit.shortened)" }
     case .multiple(let divisor, let limit):
-      guard let number = number(value).flatMap({ JSONDecimal($0) }), !number.isMultiple(of: divisor) else {
-        return true
-      }
-      return report("multipleOf") { "\($0.rendered(value)) is not a multiple of \(limit.text)" }
+      return isMultiple(value, of: divisor)
+        || report("multipleOf") { "\($0.rendered(value)) is not a multiple of \(limit.text)" }
+    case .bigMultiple(let divisor, let number):
+      return isMultiple(value, of: divisor)
+        || report("multipleOf") {
+          "\($0.rendered(value)) is not a multiple of \($0.program.bigNumbers[number].shortened)"
+        }
     case .count(let limit, let wanted): return kind != limit.kind || checkCount(limit, wanted, value)
     case .pattern(let number): return kind != .string || checkPattern(program.patterns[number], value)
     case .uniqueItems: return kind != .array || checkUnique(value)
@@ -102,6 +111,9 @@ extension JSONSchemaValidator {
 
   private func areEqual(_ one: Int, _ other: Int) -> Bool {
     switch (tokens[one].kind, tokens[other].kind) {
+    case (.bigNumber, .integer), (.bigNumber, .double), (.integer, .bigNumber), (.double, .bigNumber),
+      (.bigNumber, .bigNumber):
+      return JSONValue.equal(self.value(one), self.value(other), numerically: true)
     case (.integer, .integer), (.integer, .double), (.double, .integer), (.double, .double):
       guard let one = number(one), let other = number(other) else { return false }
       return one.order(other) == 0
@@ -132,7 +144,23 @@ extension JSONSchemaValidator {
     return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Returns a number; nil for another value.
+  /// Returns a big number; nil for another value.
+  private func bigNumber(_ value: Int) -> JSONBigNumber? {
+    tokens[value].kind == .bigNumber ? JSONBigNumber(scanned: tape.text(value)) : nil
+  }
+
+  /// Whether a number that is not written as an Int64 has no fraction.
+  private func isWhole(_ value: Int) -> Bool {
+    bigNumber(value)?.expansion.isWhole ?? (tokens[value].kind == .double && number(value)?.isInteger == true)
+  }
+
+  /// Whether a value is a multiple of a number, or not a number.
+  private func isMultiple(_ value: Int, of divisor: JSONDecimal) -> Bool {
+    if let number = bigNumber(value) { return divisor.divides(number.expansion) }
+    return number(value).flatMap { JSONDecimal($0) }?.isMultiple(of: divisor) ?? true
+  }
+
+  /// Returns a number; nil for another value, and for a big number.
   private func number(_ value: Int) -> JSONNumber? {
     switch tokens[value].kind {
     case .integer:
@@ -175,7 +203,7 @@ extension JSONKind {
     switch self {
     case .null: "null"
     case .bool: "a boolean"
-    case .integer, .double: "a number"
+    case .integer, .double, .bigNumber: "a number"
     case .string: "a string"
     case .array: "an array"
     case .object: "an object"

@@ -69,11 +69,11 @@ struct IndexBuild {
     }
   }
 
-  /// Records with the same key have the same value, unless it is a string longer than a key can hold.
+  /// Records with the same key have the same value, unless it is longer than a key can hold.
   private func checkDistinct(_ others: [Int64], _ record: Int64, _ key: UnsafeRawBufferPointer) throws {
     guard key.first != ValueKey.null, key.first != ValueKey.missing else { return }
     for other in others {
-      if !ValueKey.decidesOrder(key), try text(other) != text(record) { continue }
+      if !ValueKey.decidesOrder(key), try whole(other) != whole(record) { continue }
       let (record, other) = (try id(record), try id(other))
       throw SatchelError(
         .constraint,
@@ -83,9 +83,8 @@ struct IndexBuild {
     }
   }
 
-  private func text(_ record: Int64) throws -> [UInt8] {
-    let body = try RecordTable(connection: connection).body(record) ?? []
-    return body.withUnsafeBytes { DocumentReader($0).field(index.path).withText { Array($0) } ?? [] }
+  private func whole(_ record: Int64) throws -> [UInt8] {
+    try RecordTable(connection: connection).wholeKey(record, index.path)
   }
 
   private func id(_ record: Int64) throws -> String {

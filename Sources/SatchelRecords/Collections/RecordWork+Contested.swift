@@ -77,15 +77,16 @@ extension RecordWork {
       written.append((value, row))
     }
     // A record that was not written keeps the value, otherwise the first that was.
+    let table = RecordTable(connection: connection)
     var holders: [[UInt8]: Int64] = [:]
     for row in rows where !seen.contains(row) {
-      holders[try isExact ? [] : text(row, first.index.path)] = row
+      holders[try isExact ? [] : table.wholeKey(row, first.index.path)] = row
     }
     var found: [(value: ContestedValue, error: SatchelError)] = []
     for (value, row) in written {
-      let text = try isExact ? [] : text(row, first.index.path)
-      guard let holder = holders[text] else {
-        holders[text] = row
+      let whole = try isExact ? [] : table.wholeKey(row, first.index.path)
+      guard let holder = holders[whole] else {
+        holders[whole] = row
         continue
       }
       let owner = try RecordTable(connection: connection).key(holder) ?? []
@@ -95,11 +96,5 @@ extension RecordWork {
       found.append((value, error))
     }
     return found
-  }
-
-  /// Returns the whole string that a record has, where its key in an index is only the beginning.
-  private func text(_ row: Int64, _ path: DocumentPath) throws -> [UInt8] {
-    let body = try RecordTable(connection: connection).body(row) ?? []
-    return body.withUnsafeBytes { DocumentReader($0).field(path).withText { Array($0) } ?? [] }
   }
 }

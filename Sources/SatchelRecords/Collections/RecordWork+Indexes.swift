@@ -107,7 +107,11 @@ extension RecordWork {
     with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, _ index: CollectionShape.Index
   ) throws -> [Int64] {
     let rows = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
-    return isExact ? rows : try rows.filter { try hasSameText($0, index.path, field) }
+    if isExact { return rows }
+    var whole: [UInt8] = []
+    OrderKey.append(field, descending: false, to: &whole)
+    let table = RecordTable(connection: connection)
+    return try rows.filter { try table.wholeKey($0, index.path) == whole }
   }
 
   /// The violation of a unique index by a value that another record has.
@@ -170,14 +174,5 @@ extension RecordWork {
       values.append(value)
     }
     return values
-  }
-
-  private func hasSameText(_ row: Int64, _ path: DocumentPath, _ field: FieldValue) throws -> Bool {
-    let body = try RecordTable(connection: connection).body(row) ?? []
-    return body.withUnsafeBytes { body in
-      DocumentReader(body).field(path).withText { other in
-        field.withText { $0.order(against: other) == 0 } ?? false
-      } ?? false
-    }
   }
 }

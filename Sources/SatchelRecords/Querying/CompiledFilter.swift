@@ -98,7 +98,7 @@ struct CompiledTest: Sendable {
     self.path = try FieldPath(path)
     func ranged(_ value: JSONValue) throws -> Operand {
       switch value {
-      case .int, .double, .string: return Operand(value)
+      case .int, .double, .bigNumber, .string: return Operand(value)
       default:
         throw SatchelError(.invalid, "\"\(path)\": a range needs a number or a string, not \(value.kind)")
       }

@@ -203,6 +203,7 @@ enum FieldValue {
   case bool(Bool)
   case int(Int64)
   case double(Double)
+  case bigNumber(JSONBigNumber)
   /// UTF-8, escapes resolved.
   case string(UnsafeRawBufferPointer)
   /// A string with escapes, resolved.
@@ -223,7 +224,7 @@ extension DocumentReader {
     case .null: return .null
     case .bool: return .bool(bytes[location.start] == UInt8(ascii: "t"))
     case .integer: return integer(location)
-    case .double: return .double(Double(text(location)) ?? 0)
+    case .double, .bigNumber: return number(location)
     case .string:
       return location.isEscaped ? .ownedString(Array(text(location).utf8)) : .string(slice(location))
     case .array: return .array(location)
@@ -231,11 +232,18 @@ extension DocumentReader {
     }
   }
 
+  /// Returns a number that is not an Int64.
+  private func number(_ location: Location) -> FieldValue {
+    let text = text(location)
+    let isDouble = location.kind == .double && Double(text)?.isFinite == true
+    return isDouble ? .double(Double(text) ?? 0) : JSONBigNumber(text).map { .bigNumber($0) } ?? .double(0)
+  }
+
   private func integer(_ location: Location) -> FieldValue {
     let digits = slice(location)
     let isNegative = digits.first == UInt8(ascii: "-")
     // Up to 18 digits cannot overflow.
-    guard digits.count <= 18 else { return .int(Int64(text(location)) ?? 0) }
+    guard digits.count <= 18 else { return Int64(text(location)).map { .int($0) } ?? number(location) }
     var value: Int64 = 0
     for digit in digits.dropFirst(isNegative ? 1 : 0) {
       value = value &* 10 &+ Int64(digit &- UInt8(ascii: "0"))

@@ -53,7 +53,7 @@ struct KeyRanges {
       let lower = orEqual || !test.isDecidedByKeys ? key : ValueKey.successor(key)
       self.init([KeyRange(lower: lower, upper: [tag + 1])], 2)
     case .prefix(let text):
-      let key = [ValueKey.string] + text.prefix(ValueKey.maxStringLength)
+      let key = [ValueKey.string] + text.prefix(ValueKey.maxLength)
       guard let upper = ValueKey.successor(ofPrefix: key) else { return nil }
       self.init([KeyRange(lower: key, upper: upper)], 2)
     case .exists(true): self.init([KeyRange(lower: [ValueKey.null], upper: [0xFF])], 3)
@@ -94,7 +94,7 @@ extension CompiledTest.Test {
     switch self {
     case .equals(let operand), .less(let operand, _), .greater(let operand, _): operand.key.isExact
     case .oneOf(let set): set.hasExactKeys
-    case .prefix(let text): text.count <= ValueKey.maxStringLength
+    case .prefix(let text): text.count <= ValueKey.maxLength
     case .exists: true
     case .notEquals, .contains: false
     }

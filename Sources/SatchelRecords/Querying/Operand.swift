@@ -7,6 +7,7 @@ struct Operand: Sendable {
     case bool(Bool)
     case int(Int64)
     case double(Double)
+    case bigNumber(JSONBigNumber)
     case string([UInt8])
     case container(JSONValue)
   }
@@ -21,6 +22,7 @@ struct Operand: Sendable {
     case .bool(let value): content = .bool(value)
     case .int(let value): content = .int(value)
     case .double(let value): content = .double(value)
+    case .bigNumber(let value): content = .bigNumber(value)
     case .string(let text): content = .string(Array(text.utf8))
     case .array, .object: content = .container(value)
     }
@@ -34,6 +36,9 @@ struct Operand: Sendable {
     case .bool(let value): bytes.append(value ? ValueKey.yes : ValueKey.no)
     case .int(let value): ValueKey.append(value, to: &bytes)
     case .double(let value): ValueKey.append(value, to: &bytes)
+    case .bigNumber(let value):
+      let isExact = ValueKey.append(value, to: &bytes)
+      return (bytes, isExact)
     case .string(let text):
       let isExact = text.withUnsafeBytes { ValueKey.append(.string($0), to: &bytes) }
       return (bytes, isExact)
@@ -48,7 +53,8 @@ struct Operand: Sendable {
     switch (content, field) {
     case (.null, .null): return true
     case (.bool(let left), .bool(let right)): return left == right
-    case (.int, .int), (.int, .double), (.double, .int), (.double, .double),
+    case (.int, .int), (.int, .double), (.double, .int), (.double, .double), (.bigNumber, .int),
+      (.bigNumber, .double), (.int, .bigNumber), (.double, .bigNumber), (.bigNumber, .bigNumber),
       (.string, .string), (.string, .ownedString):
       return order(of: field) == 0
     case (.container(let value), .array(let location)), (.container(let value), .object(let location)):
@@ -66,6 +72,11 @@ struct Operand: Sendable {
     case (.double(let left), .double(let right)): return left < right ? -1 : left > right ? 1 : 0
     case (.int(let left), .double(let right)): return Self.order(left, right)
     case (.double(let left), .int(let right)): return Self.order(right, left).map { -$0 }
+    case (.bigNumber(let left), .int(let right)): return left.order(right)
+    case (.bigNumber(let left), .double(let right)): return left.order(right)
+    case (.bigNumber(let left), .bigNumber(let right)): return left.order(right)
+    case (.int(let left), .bigNumber(let right)): return -right.order(left)
+    case (.double(let left), .bigNumber(let right)): return right.order(left).map { -$0 }
     case (.string(let left), .string(let right)): return right.withUnsafeBytes { left.order(against: $0) }
     case (.ownedString(let left), .string(let right)):
       return left.withUnsafeBytes { left in right.withUnsafeBytes { left.order(against: $0) } }

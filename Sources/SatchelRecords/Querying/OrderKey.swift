@@ -8,6 +8,7 @@ enum OrderKey {
     switch value {
     case .string(let text): append(text, to: &bytes)
     case .ownedString(let text): text.withUnsafeBytes { append($0, to: &bytes) }
+    case .bigNumber(let number): ValueKey.appendWhole(number, to: &bytes)
     default: ValueKey.append(value, to: &bytes)
     }
     if descending { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
@@ -22,6 +23,17 @@ enum OrderKey {
     }
     bytes.append(0)
     bytes.append(0)
+  }
+}
+
+extension RecordTable {
+  /// Returns the key of a record's whole value at a path, by which values are compared whose key in an index does
+  /// not identify them.
+  func wholeKey(_ row: Int64, _ path: DocumentPath) throws -> [UInt8] {
+    let body = try body(row) ?? []
+    var key: [UInt8] = []
+    body.withUnsafeBytes { OrderKey.append(DocumentReader($0).field(path), descending: false, to: &key) }
+    return key
   }
 }
 

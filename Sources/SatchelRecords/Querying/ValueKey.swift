@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// Encodes values as bytes whose order (memcmp, the shorter one first) is the order of values: missing, null,
-/// false, true, numbers, strings, arrays, objects. 1 and 1.0 have the same key.
+/// false, true, numbers by their exact value, strings, arrays, objects. 1 and 1.0 have the same key.
 enum ValueKey {
   /// Every record has an entry in every index, so that an index has the whole order of its collection.
   static let missing: UInt8 = 0
@@ -13,8 +13,8 @@ enum ValueKey {
   static let array: UInt8 = 6
   static let object: UInt8 = 7
 
-  /// The maximum number of bytes of a string in a key.
-  static let maxStringLength = 512
+  /// The maximum number of bytes of a string in a key, and of a key that identifies its value.
+  static let maxLength = 512
 
   /// Appends the key of a value.
   ///
@@ -27,6 +27,7 @@ enum ValueKey {
     case .bool(let value): bytes.append(value ? yes : no)
     case .int(let value): append(value, to: &bytes)
     case .double(let value): append(value, to: &bytes)
+    case .bigNumber(let value): return append(value, to: &bytes)
     case .string(let text): return append(text, to: &bytes)
     case .ownedString(let text): return text.withUnsafeBytes { append($0, to: &bytes) }
     case .array:
@@ -41,15 +42,13 @@ enum ValueKey {
 
   private static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
     bytes.append(string)
-    bytes.append(contentsOf: text.prefix(maxStringLength))
-    return text.count < maxStringLength
+    bytes.append(contentsOf: text.prefix(maxLength))
+    return text.count < maxLength
   }
 
   /// Returns whether a stored key alone decides the order of its record; those with equal keys are equal
   /// then.
-  static func decidesOrder(_ key: UnsafeRawBufferPointer) -> Bool {
-    key.first != string || key.count <= maxStringLength
-  }
+  static func decidesOrder(_ key: UnsafeRawBufferPointer) -> Bool { key.count <= maxLength }
 
   // MARK: Numbers
 
@@ -62,6 +61,32 @@ enum ValueKey {
     // The rounding error is at most 512; its sign orders integers around the same double.
     let rest = Int128(value) - Int128(nearest)
     append(ordered(nearest), rest: Int16(truncatingIfNeeded: rest), to: &bytes)
+  }
+
+  /// - Returns: whether the key alone identifies the number
+  static func append(_ value: JSONBigNumber, to bytes: inout [UInt8]) -> Bool {
+    let start = bytes.count
+    appendWhole(value, to: &bytes)
+    guard bytes.count - start > maxLength else { return true }
+    bytes.removeSubrange((start + maxLength + 1)...)
+    return false
+  }
+
+  /// Appends the key of a number, however many digits it has: that of the nearest double, with a rest that no
+  /// integer has and which says on which side of it the number is, then the number.
+  static func appendWhole(_ value: JSONBigNumber, to bytes: inout [UInt8]) {
+    let exact = value.expansion
+    let nearest = exact.nearest
+    let side = exact.side(of: nearest)
+    append(ordered(nearest), rest: Int16(side) << 14, to: &bytes)
+    guard side != 0 else { return }
+    let start = bytes.count
+    let magnitude = UInt64(bitPattern: exact.magnitude) ^ 1 << 63
+    withUnsafeBytes(of: magnitude.bigEndian) { bytes.append(contentsOf: $0) }
+    // The end sorts before any digit.
+    bytes.append(contentsOf: exact.digits.lazy.map { $0 + 1 })
+    bytes.append(0)
+    if exact.isNegative { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
   }
 
   private static func append(_ ordered: UInt64, rest: Int16, to bytes: inout [UInt8]) {

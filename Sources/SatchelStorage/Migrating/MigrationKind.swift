@@ -16,6 +16,7 @@ public enum MigrationKind: String, Sendable, CaseIterable {
     case .string: self = .string
     case .int: self = .integer
     case .double: self = .number
+    case .bigNumber(let number): self = number.isInteger ? .integer : .number
     case .bool: self = .boolean
     case .array: self = .array
     case .null, .object: return nil
@@ -28,16 +29,19 @@ public enum MigrationKind: String, Sendable, CaseIterable {
   func convert(_ value: JSONValue) throws -> JSONValue {
     switch (self, value) {
     case (_, .null), (.string, .string), (.integer, .int), (.number, .int), (.number, .double),
+      (.number, .bigNumber),
       (.boolean, .bool), (.array, .array):
       return value
     case (.array, _): return [value]
-    case (.string, .int), (.string, .double), (.string, .bool): return .string(try value.text)
+    case (.integer, .bigNumber(let number)) where number.isInteger: return value
+    case (.string, .int), (.string, .double), (.string, .bigNumber), (.string, .bool):
+      return .string(try value.text)
     case (.integer, .double(let number)):
       if let integer = Int64(exactly: number) { return .int(integer) }
     case (.integer, .string(let text)):
-      if let integer = scalar(text)?.intValue { return .int(integer) }
+      if let integer = scalar(text), MigrationKind(of: integer) == .integer { return integer }
     case (.number, .string(let text)):
-      if let number = scalar(text), number.doubleValue != nil { return number }
+      if let number = scalar(text), [.integer, .number].contains(MigrationKind(of: number)) { return number }
     case (.boolean, .string(let text)):
       if let boolean = scalar(text)?.boolValue { return .bool(boolean) }
     default: break

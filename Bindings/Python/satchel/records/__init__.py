@@ -11,7 +11,8 @@ stored; bytes and str are JSON text, which is stored byte for byte. Inside, time
 bytes, enums and sets become JSON by one convention, and types of your own as :func:`satchel.register_type`
 says; the guide to records has the table.
 
-JSON has at most 512 levels and integers of 64 bits. Returned documents are copies.
+JSON has at most 512 levels; numbers beyond 64 bits are kept (:class:`satchel.BigNumber`). Returned documents
+are copies.
 
 Each write is durable when its call returns. While the store's file cannot be written, writes are spooled to
 its outbox file; the next opening, ``store.state.flush()`` or write drains it. Observers are notified

@@ -10,6 +10,7 @@ from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._documents import is_dataclass, lend_json
 from satchel._fields import is_dataclass_type, missing_field, value_kind
+from satchel._numbers import BigNumber
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
@@ -77,7 +78,8 @@ def _parts(path: str) -> List[str]:
 def _refuse_decimals(path: Any, of: Any, operand: Any = None) -> None:
     """Refuses a range or an order of decimals, which are stored as text."""
     is_known = of is not None and isinstance(path, str) and path[:1] not in ("", "@")
-    if isinstance(operand, Decimal) or (is_known and value_kind(of, _parts(path)) is Decimal):
+    is_decimal = isinstance(operand, Decimal) and not isinstance(operand, BigNumber)
+    if is_decimal or (is_known and value_kind(of, _parts(path)) is Decimal):
         raise InvalidArgument(
             f'"{path}": decimals are stored as text, of which "10" is less than "9.5": a range or an order '
             "of them would be wrong; store numbers, or integers of the smallest unit, to compare them"
