@@ -4109,8 +4109,10 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * boolean}}); all of them must hold. {"any": [where, ...]}, {"all": [where, ...]} and
  * {"not": where} combine conditions. A path is "a.b" or a JSON Pointer; "@id",
  * "@created", "@modified", "@revision" and "@sync_status" are the fields of the record
- * itself. Numbers are compared with numbers, strings by their UTF-8 bytes, and 1 equals
- * 1.0.
+ * itself. Numbers are compared with numbers by their exact value, strings by their UTF-8
+ * bytes, and 1 equals 1.0. A range with a time such as "2027-03-05T09:30:00.000000Z" is
+ * SATCHEL_EINVALID where a record has a text within a day of it that is not of this form,
+ * in UTC with six digits of the second, since their order would not be that of the times.
  *
  * The order of values is: missing, null, false, true, numbers, strings, arrays, objects.
  * Equal values are in the order of insertion.

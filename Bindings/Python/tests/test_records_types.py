@@ -266,3 +266,40 @@ def test_members_that_a_class_does_not_have_survive(store: satchel.Store) -> Non
     assert plain.get("new") == {"name": "New", **empty}
     houses.put("new", {"name": "Dict"})
     assert plain.get("new") == {"name": "Dict"}
+
+
+def test_a_range_of_times_is_exact_or_refused(store: satchel.Store) -> None:
+    zone = timezone(timedelta(hours=2))
+    records = store.records("times", indexes=["due"])
+    for hour in (9, 10, 11):
+        records.put(str(hour), {"due": datetime(2027, 3, 5, hour, tzinfo=zone)})
+    ten = datetime(2027, 3, 5, 8, tzinfo=timezone.utc)
+    assert records.ids({"due": {"lt": ten}}) == ["9"]
+    assert records.ids({"due": {"gte": ten}}, order_by="-due") == ["11", "10"]
+    with pytest.raises(satchel.InvalidArgument, match=r"/where/due/lt: .*without a time zone"):
+        records.ids({"due": {"lt": datetime(2027, 3, 5, 8)}})
+    records.put("other", {"due": "2027-03-05T09:30:00+02:00"})
+    for where in ({"due": {"lt": ten}}, {"any": [{"due": {"gte": ten}}]}):
+        with pytest.raises(
+            satchel.InvalidArgument, match=r"/due: .*other has \"2027-03-05T09:30:00\+02:00\""
+        ):
+            records.count(where)
+    assert records.count({"due": {"lt": datetime(2027, 3, 8, tzinfo=timezone.utc)}}) == 4
+
+
+@dataclass
+class Appointment:
+    at: datetime
+    day: Optional[date] = None
+
+
+def test_times_and_dates_are_not_compared_with_each_other(store: satchel.Store) -> None:
+    records = store.records("appointments", of=Appointment)
+    records.put("a", Appointment(datetime(2027, 3, 5, tzinfo=timezone.utc), date(2027, 3, 5)))
+    assert records.ids(
+        {"day": {"gte": date(2027, 3, 5)}, "at": {"lt": datetime.max.replace(tzinfo=timezone.utc)}}
+    ) == ["a"]
+    with pytest.raises(satchel.InvalidArgument, match=r'"at": a date cannot be compared .* datetime'):
+        records.ids({"at": {"gte": date(2027, 3, 5)}})
+    with pytest.raises(satchel.InvalidArgument, match=r'"day": a datetime cannot be compared .* date'):
+        records.ids({"day": {"gte": datetime(2027, 3, 5, tzinfo=timezone.utc)}})

@@ -93,6 +93,8 @@ struct CompiledTest: Sendable {
 
   let path: FieldPath
   let test: Test
+  /// Of a range whose operand is a time.
+  let times: TimeRange?
 
   init(_ path: String, _ test: RecordTest) throws {
     self.path = try FieldPath(path)
@@ -115,11 +117,20 @@ struct CompiledTest: Sendable {
     case .contains(let value): self.test = .contains(Operand(value))
     case .exists(let wanted): self.test = .exists(wanted)
     }
+    switch test {
+    case .less(.string(let text)), .lessOrEqual(.string(let text)), .greater(.string(let text)),
+      .greaterOrEqual(.string(let text)):
+      times = TimeRange(text)
+    default: times = nil
+    }
   }
 
   func matches(_ candidate: borrowing Candidate) throws -> Bool {
     let field = try candidate.field(path)
     let document = candidate.document
+    if let times, case .document(let path) = path {
+      try field.withText { try times.check($0, at: path, id: candidate.key) }
+    }
     switch test {
     case .equals(let operand): return operand.equals(field, in: document)
     case .notEquals(let operand): return !operand.equals(field, in: document)

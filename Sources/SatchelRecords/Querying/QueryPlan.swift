@@ -151,7 +151,7 @@ struct QueryPlan {
 }
 
 extension DocumentPath {
-  fileprivate func isPath(_ other: FieldPath) -> Bool {
+  func isPath(_ other: FieldPath) -> Bool {
     if case .document(let path) = other { return path == self }
     return false
   }

@@ -29,10 +29,34 @@ struct QueryRun {
   private func plan(
     _ filter: CompiledFilter, order: [CompiledQuery.Order] = [], limited: Bool = false
   ) throws -> QueryPlan {
-    try QueryPlan(
+    let plan = try QueryPlan(
       filter, order: order, limited: limited, shape,
       estimate: { try entries($0, limit: Self.maxEstimate) },
       estimateReferences: { try entries($0, limit: Self.maxEstimate) })
+    switch plan.path {
+    case .index(let access), .ordered(let access): try checkTimes(filter, access.index)
+    default: break
+    }
+    return plan
+  }
+
+  /// Checks the texts of an index that a range of times cannot compare: the keys alone may decide the range.
+  private func checkTimes(_ filter: CompiledFilter, _ index: CollectionShape.Index) throws {
+    for test in filter.required.tests where index.path.isPath(test.path) {
+      guard let times = test.times else { continue }
+      let range = KeyRange(lower: [ValueKey.string] + times.lower, upper: [ValueKey.string] + times.upper)
+      try range.bound { lower, upper in
+        try connection.each(
+          "SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?",
+          .integer(index.id), .blob(lower), .blob(upper)
+        ) { row in
+          let text = UnsafeRawBufferPointer(rebasing: row.bytes(0).dropFirst())
+          guard !TimeRange.isFixed(text) else { return }
+          let id = try RecordTable(connection: connection).key(row.anyInteger(1)) ?? []
+          try id.withUnsafeBytes { try times.check(text, at: index.path, id: $0) }
+        }
+      }
+    }
   }
 
   /// The number of entries up to which access paths are compared.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Dict, List, Tuple
 
@@ -75,14 +76,20 @@ def _parts(path: str) -> List[str]:
     return path.split(".")
 
 
-def _refuse_decimals(path: Any, of: Any, operand: Any = None) -> None:
-    """Refuses a range or an order of decimals, which are stored as text."""
+def _refuse_incomparable(path: Any, of: Any, operand: Any = None) -> None:
+    """Refuses a range or an order of decimals, which are stored as text, and a range of times by a date."""
     is_known = of is not None and isinstance(path, str) and path[:1] not in ("", "@")
+    kind = value_kind(of, _parts(path)) if is_known else None
     is_decimal = isinstance(operand, Decimal) and not isinstance(operand, BigNumber)
-    if is_decimal or (is_known and value_kind(of, _parts(path)) is Decimal):
+    if is_decimal or kind is Decimal:
         raise InvalidArgument(
             f'"{path}": decimals are stored as text, of which "10" is less than "9.5": a range or an order '
             "of them would be wrong; store numbers, or integers of the smallest unit, to compare them"
+        )
+    if kind in (date, datetime) and type(operand) in (date, datetime) and type(operand) is not kind:
+        raise InvalidArgument(
+            f'"{path}": a {type(operand).__name__} cannot be compared with the values, which are of type '
+            f"{kind.__name__}"
         )
 
 
@@ -102,7 +109,7 @@ def _check_order(path: Any, of: Any) -> None:
     if not isinstance(path, str):
         return
     bare = path[1:] if path[:1] == "-" else path
-    _refuse_decimals(bare, of)
+    _refuse_incomparable(bare, of)
     try:
         check_path(bare, of)
     except InvalidArgument as error:
@@ -145,7 +152,7 @@ def _term(name: Any, value: Any, of: Any) -> Tuple[Any, Any]:
 
 def _operand(path: Any, operator: Any, operand: Any, of: Any) -> Any:
     if operator in ("lt", "lte", "gt", "gte"):
-        _refuse_decimals(path, of, operand)
+        _refuse_incomparable(path, of, operand)
     if operator == "in" and not isinstance(operand, (str, bytes, Mapping)) and isinstance(operand, Iterable):
         # A set, a range, the keys of a dict.
         return list(operand)
