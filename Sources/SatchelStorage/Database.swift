@@ -297,6 +297,10 @@ package final class Database: @unchecked Sendable {
     if let failure { throw failure }
   }
 
+  /// A number of the store's file that a copy of it does not have, and that it keeps under another name; nil for a store
+  /// in memory.
+  package var fileNumber: Int64? { isMemory ? nil : (fileIdentity ?? FileIdentity(at: path))?.number }
+
   /// Checkpoints the file if it was renamed while it was open.
   ///
   /// - Returns: whether it has the last writes under its new name

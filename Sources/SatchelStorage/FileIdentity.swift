@@ -13,6 +13,9 @@ struct FileIdentity: Equatable, Sendable {
     inode = status.st_ino
   }
 
+  /// A number that a copy of the file does not have.
+  var number: Int64 { Int64(truncatingIfNeeded: inode) }
+
   /// The number of names that the file has, which this process has open: 0 when it was deleted; nil when it is not
   /// open.
   var nameCount: Int? {

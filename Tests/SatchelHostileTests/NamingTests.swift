@@ -25,7 +25,7 @@ private let independent: Set<String> = [
   "state_synced.item_limit", "state_synced.max_age", "state_synced.maximum", "state_synced.minimum",
   "state_synced.name", "state_synced.removed_at",
   "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
-  "sync_log.synced", "sync_writer.stamp",
+  "sync_log.synced", "sync_writer.file", "sync_writer.stamp",
   "state_value.time",
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",

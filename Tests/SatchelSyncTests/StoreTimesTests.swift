@@ -39,7 +39,7 @@ struct StoreTimesTests {
     "sync_log.bytes", "sync_log.compactions", "sync_log.count", "sync_log.dropped_through", "sync_log.epoch",
     "sync_log.generation",
     "sync_log.id", "sync_log.next_generation", "sync_log.number", "sync_log.previous", "sync_owner.id",
-    "sync_writer.id", "sync_writer.sequence", "sync_writer.stamp",
+    "sync_writer.id", "sync_writer.file", "sync_writer.sequence", "sync_writer.stamp",
   ]
 
   @Test("each column that can contain a time is declared as one, or known not to")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from pathlib import Path
 from typing import Any, List
@@ -311,3 +312,29 @@ def test_a_version_that_waits_is_kept_as_a_lost_one_when_the_remote_loses_it(tmp
         courses.resolve(conflict, "remote")
         assert courses.get("maths") == {"code": "q"}
         assert list(courses.conflicts()) == []
+
+
+def test_a_copy_of_a_store_is_another_device_also_before_its_first_upload(tmp_path: Path) -> None:
+    host = DictStore()
+    remote = host.remote()
+    stores = [tmp_path / f"{name}.satchel" for name in ("phone", "copy")]
+
+    def seen(path: Path, *, add: str = "") -> List[str]:
+        with satchel.open(path) as store:
+            marks = store.state.members("marks", synced=True)
+            if add:
+                marks.add(add)
+            else:
+                store.sync(remote, "ada", recreate=True)
+            return sorted(marks)
+
+    seen(stores[0])
+    shutil.copyfile(stores[0], stores[1])
+    seen(stores[0], add="phone's")
+    for mark in ("copy's", "copy's second"):
+        seen(stores[1], add=mark)
+        seen(stores[1])
+    host.objects.clear()
+    for path in (stores[0], stores[1], stores[0]):
+        seen(path)
+    assert [seen(path) for path in stores] == [["copy's", "copy's second", "phone's"]] * 2

@@ -7,6 +7,7 @@ package enum SyncLogSchema {
     rules: StoredRules(
       bounds: [
         "sync_writer.sequence": StoredRange.count, "sync_writer.stamp": StoredRange.any,
+        "sync_writer.file": StoredRange.any,
         "sync_log.epoch": StoredRange.count, "sync_log.number": StoredRange.count,
         "sync_log.count": StoredRange.count, "sync_log.bytes": StoredRange.count,
         "sync_log.generation": StoredRange.count, "sync_log.next_generation": StoredRange.count,
@@ -30,11 +31,13 @@ package enum SyncLogSchema {
   private static let log = """
     -- The store's name among the writers that share a remote, and the number of the latest change to send, which is
     -- the same for all changes of a transaction, and never used again. `stamp` identifies that transaction. `replaced`
-    -- is the name that the store had when it was found to be a copy of an earlier state: its numbers have two contents.
+    -- is the name that the store had when it was found to be a copy: its numbers have two contents. `file` is the number
+    -- of the file that has the name: a copy of it has another.
     CREATE TABLE sync_writer(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       writer TEXT NOT NULL,
       replaced TEXT,
+      file INTEGER,
       sequence INTEGER NOT NULL,
       stamp INTEGER NOT NULL
     ) STRICT;

@@ -30,6 +30,7 @@ package struct SyncLogTables: Sendable {
   /// - Throws: `SatchelError` (`foreign`) when it belongs to another remote or user
   package func bind(remote: String, user: UserID, first: FirstSync? = nil) throws {
     try database.prepare(SyncLogSchema.subject)
+    try recognizeCopy()
     let owner = SyncOwner(remote: remote, user: user.text)
     if try checkBinding(to: owner, first: first) { return }
     try database.write { transaction in
@@ -38,14 +39,29 @@ package struct SyncLogTables: Sendable {
       // That of another user, or of one whose remote was never reached.
       try Self.unbind(connection)
       try connection.run(
-        "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 0, 0)",
-        .text(Self.newWriter()))
+        "INSERT OR IGNORE INTO sync_writer(id, writer, file, sequence, stamp) VALUES(1, ?, ?, 0, 0)",
+        .text(Self.newWriter()), Binding(database.fileNumber))
       try connection.run(
         """
         INSERT INTO sync_log(id, remote, user, digest, count, bytes, generation, next_generation, phase, compactions,
         key) VALUES(1, ?1, ?2, ?3, 0, 0, 1, 2, ?4, 0, (SELECT key FROM sync_owner WHERE remote = ?1 AND user = ?2))
         """, .text(remote), .text(user.text), .text(SyncDigest().text),
         .text(SyncLogState.Phase.bind.rawValue))
+    }
+  }
+
+  /// Gives the store a new writer name when its file is a copy: under the old name, both stores would use the same
+  /// numbers. A store on another file system, or with a file that was rebuilt, gets one as well.
+  private func recognizeCopy() throws {
+    guard let file = database.fileNumber else { return }
+    func known(_ connection: Connection) throws -> Int64?? {
+      try connection.first("SELECT file FROM sync_writer") { try $0.integerIfAny(0, in: StoredRange.any) }
+    }
+    if try database.read(known) == file { return }
+    try database.write { transaction in
+      let known = try known(transaction.connection) ?? nil
+      if let known, known != file { try Self.replaceWriter(transaction.connection) }
+      try transaction.connection.run("UPDATE sync_writer SET file = ?", .integer(file))
     }
   }
 
@@ -150,11 +166,11 @@ package struct SyncLogTables: Sendable {
   }
 
   static func renameWriter(_ connection: Connection) throws {
-    try connection.run("UPDATE sync_writer SET writer = ?", .text(newWriter()))
+    try connection.run("UPDATE sync_writer SET writer = ?, file = NULL", .text(newWriter()))
   }
 
-  /// Gives the store a new writer name, because the log has changes under its name that the store does not
-  /// have: it was replaced by an earlier copy of itself, and would use numbers again.
+  /// Gives the store a new writer name, because it would use numbers again: its file is a copy, or the log has changes
+  /// under its name that the store does not have, which was replaced by an earlier copy of itself.
   static func replaceWriter(_ connection: Connection) throws {
     try connection.run("UPDATE sync_writer SET replaced = writer, writer = ?", .text(newWriter()))
   }
