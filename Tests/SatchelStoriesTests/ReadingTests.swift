@@ -154,7 +154,7 @@ private typealias Small = RulesStory
       ("a comma before the end of segments", Array("{\"segments\":[{},]}".utf8), 1, 17),
       ("no colon", Array("{\"id\" \"a\"}".utf8), 1, 7),
       ("a line break in a text", Array("{\"id\":\"a\nb\"}".utf8), 1, 9),
-      ("an exponent beyond 64 bits", Array("{\"estimatedReadingMinutes\":1e9223372036854775808}".utf8), 1, 28),
+      ("an exponent beyond 64 bits", Array("{\"x\":1e9223372036854775808}".utf8), 1, 6),
       ("a leading zero", Array("{\"x\":012}".utf8), 1, 6),
     ]
   }()
