@@ -207,7 +207,7 @@ TEXTS = [
     (b'{"a": [1, }', r"line 1, column 11, at /a/1: "),
     (b'{"a": {"b": 1, "b": 2}}', r"line 1, column 16, at /a/b: "),
     (b'{"a":\n "\xff"}', r"line 2, column 3, at /a: "),
-    (b'{"a": 99999999999999999999}', r"line 1, column 7, at /a: "),
+    (b'{"a": 1e9999999999999999999}', r"line 1, column 7, at /a: "),
 ]
 
 
