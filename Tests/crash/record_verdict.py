@@ -260,7 +260,7 @@ def older_than_lost(found: list[Contest]) -> Iterator[str]:
                 # A record that was deleted in the common ancestor, and is deleted again, was not changed.
                 or any(None in origin.seen for origin in contest.origins)
                 or _was_deleted(contest)
-                # Two deletions are one: the time of that which was sent first counts.
+                # Two deletions are one: the time of the one that was sent first counts.
                 or any(other is not claim and other.value is None for other in contest.claims)
             ):
                 continue
