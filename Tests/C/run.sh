@@ -65,7 +65,7 @@ succeeds "header run, C" "$folder/header-c"
 succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
-  stories bad_stories library library_changes bad_library library_threads \
+  stories bad_stories library library_changes bad_library bad_library_open library_threads \
   photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details records state store_sync; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
@@ -103,6 +103,7 @@ mkdir "$folder/files" "$folder/valgrind"
 counted library "$folder/library" "$folder/files"
 counted library_changes "$folder/library_changes" "$folder/files"
 counted bad_library "$folder/bad_library" "$folder/files"
+counted bad_library_open "$folder/bad_library_open" "$folder/files"
 counted library_threads "$folder/library_threads" "$folder/files"
 mkdir "$folder/photo-files" "$folder/photo-valgrind"
 counted photos "$folder/photos" "$folder/photo-files"
@@ -137,6 +138,7 @@ succeeds "valgrind bad_stories" under_valgrind "$folder/bad_stories"
 succeeds "valgrind library" under_valgrind "$folder/library" "$folder/valgrind"
 succeeds "valgrind library_changes" under_valgrind "$folder/library_changes" "$folder/valgrind"
 succeeds "valgrind bad_library" under_valgrind "$folder/bad_library" "$folder/valgrind"
+succeeds "valgrind bad_library_open" under_valgrind "$folder/bad_library_open" "$folder/valgrind"
 for program in photos photo_sync bad_photos bad_photo_handles bad_remote; do
   succeeds "valgrind $program" under_valgrind "$folder/$program" "$folder/photo-valgrind"
 done

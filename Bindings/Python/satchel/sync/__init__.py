@@ -134,7 +134,7 @@ class SyncingStore(Owner):
         :param remote: as for :meth:`sync`
         :param user: as for :meth:`sync`
         :param key: the new key, 32 bytes; None to store the data unencrypted
-        :param old_key: the present key; None when there is none
+        :param old_key: the present key; None for a log that is not encrypted
         :raises InvalidArgument, ForeignFile, Damaged, NewerStore, Unauthorized, Unavailable, Busy, ReadOnly:
             as :meth:`sync`
         """

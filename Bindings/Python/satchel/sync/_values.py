@@ -74,7 +74,7 @@ class SyncFailure:
 
 @dataclass(frozen=True)
 class SyncLoss:
-    """An object of the remote that could not be read, and was given up with ``accept_loss``.
+    """An object of the remote that could not be read, and was left out with ``accept_loss``.
 
     ``pack`` is the name of the object, ``entries`` the number of versions that it had.
     """
@@ -103,7 +103,7 @@ class StoreSyncReport:
     ``records`` and ``state`` count what was done with both, ``photos`` is the report of the photo catalogue
     that is bound to the same remote and user, by its first ``photos.sync``; None without one. ``failed``
     could not be sent. ``repaired`` objects of the remote were missing or damaged and were written again,
-    ``losses`` were given up with ``accept_loss``. ``batch_cut``: a batch was sent in parts, because it is too
+    ``losses`` were left out with ``accept_loss``. ``batch_cut``: a batch was sent in parts, because it is too
     large for one request. ``requests`` counts requests to the object store with retries, ``bytes_up`` and
     ``bytes_down`` bytes of bodies. ``unchanged``: nothing had to be transferred. ``planned`` is what a
     synchronization would do after a dry run, and [] otherwise. ``first_upload`` is the number of records and
