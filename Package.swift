@@ -37,8 +37,11 @@ let package = Package(
     .target(name: "SatchelCore", dependencies: ["CNettle", "CUTF8Proc"]),
     .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern", "CScan"]),
     .target(name: "SatchelStorage", dependencies: ["SatchelCore", "SatchelJSON", "CSQLite"]),
+    // Object stores; they know nothing of SQLite.
+    .target(name: "SatchelRemote", dependencies: ["SatchelCore", "SatchelJSON", "CCurl"]),
     .target(
-      name: "SatchelRemote", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CCurl"]),
+      name: "SatchelSync",
+      dependencies: ["SatchelCore", "SatchelJSON", "SatchelRemote", "SatchelStorage"]),
 
     // Subjects.
     .target(
@@ -46,13 +49,17 @@ let package = Package(
       dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
     .target(
       name: "SatchelPhotos",
-      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
+      dependencies: [
+        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelJSON", "CNettle", "CImages",
+      ]),
     .target(
       name: "SatchelRecords",
-      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CScan"]),
+      dependencies: [
+        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelJSON", "CScan",
+      ]),
     .target(
       name: "SatchelState",
-      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
+      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
     // Keeps the reader's progress and purchases in the state.
     .target(
       name: "SatchelStories",
@@ -85,7 +92,7 @@ let package = Package(
     .testTarget(
       name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel", "SatchelTesting"]),
     .target(
-      name: "SatchelRemoteTesting", dependencies: ["SatchelRemote", "SatchelTesting"],
+      name: "SatchelRemoteTesting", dependencies: ["SatchelRemote", "SatchelSync", "SatchelTesting"],
       path: "Tests/SatchelRemoteTesting"),
     .testTarget(
       name: "SatchelRemoteTests",
@@ -103,10 +110,12 @@ let package = Package(
     .testTarget(
       name: "SatchelStateTests",
       dependencies: [
-        "SatchelState", "SatchelRemote", "SatchelRemoteTesting", "SatchelTesting", "CFaultyVFS",
+        "SatchelState", "SatchelSync", "SatchelRemoteTesting", "SatchelTesting", "CFaultyVFS",
       ]),
+    // Log: the sync log with clients and remotes of the tests. Store: the synchronization of whole stores.
     .testTarget(
-      name: "SatchelSyncTests", dependencies: ["Satchel", "SatchelRemoteTesting", "SatchelTesting"]),
+      name: "SatchelSyncTests",
+      dependencies: ["SatchelSync", "Satchel", "SatchelRemoteTesting", "SatchelTesting"]),
     // Store files that somebody else made: mutated, crafted, destroyed.
     .testTarget(
       name: "SatchelHostileTests", dependencies: ["Satchel", "CSQLite", "SatchelTesting"]),

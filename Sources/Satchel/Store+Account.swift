@@ -2,6 +2,7 @@ import SatchelCore
 import SatchelPhotos
 import SatchelRecords
 import SatchelRemote
+import SatchelSync
 import SatchelState
 import SatchelStorage
 

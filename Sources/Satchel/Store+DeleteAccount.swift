@@ -2,6 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelPhotos
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The result of `Store.deleteAccount`.

@@ -7,6 +7,7 @@
 @_exported import SatchelState
 @_exported import SatchelStorage
 @_exported import SatchelStories
+@_exported import SatchelSync
 
 /// An open store: one SQLite file, and the subjects that live in it.
 ///

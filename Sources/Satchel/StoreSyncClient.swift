@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelRecords
-import SatchelRemote
+import SatchelSync
 import SatchelState
 import SatchelStorage
 

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelPhotos
-import SatchelRemote
+import SatchelSync
 
 /// The result of `Store.sync`; of a dry run, the expected result.
 public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// A caller's request to stop an operation.
 public struct Cancellation: Sendable {

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// A wrapper around another store that counts requests and bytes.
 package final class MeteredStore: LazyObjectStore, DatedObjectStore {

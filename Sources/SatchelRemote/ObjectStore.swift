@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// An object store: a directory, an S3 bucket, or an implementation that the host supplies.
 ///

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// The failure of an object store call. The reason determines whether the call may be retried.
 public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {

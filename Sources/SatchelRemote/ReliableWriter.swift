@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// Writes an object under a condition, and determines the outcome in spite of lost responses.
 ///

@@ -1,6 +1,5 @@
 import SatchelCore
 import SatchelJSON
-import SatchelStorage
 
 /// Reads and writes single objects of an object store for the app itself: with retries, and with the library's errors.
 ///

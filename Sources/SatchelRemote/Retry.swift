@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// A retry policy: exponential backoff with full jitter, limited by attempts and by time.
 ///

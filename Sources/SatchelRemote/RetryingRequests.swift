@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// Sends requests to an object store with retries and cancellation.
 package struct RetryingRequests: Sendable {

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// The ID of a user, which separates users' content in an object store. It is a name, never a path.
 public struct UserID: Hashable, Sendable, CustomStringConvertible {

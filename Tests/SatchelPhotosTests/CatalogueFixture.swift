@@ -1,6 +1,7 @@
 import Foundation
 import SatchelCore
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 import SatchelStorageTesting
 import SatchelTesting

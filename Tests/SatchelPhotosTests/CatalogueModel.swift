@@ -1,5 +1,5 @@
 import SatchelPhotos
-import SatchelRemote
+import SatchelSync
 
 /// The expected content of a catalogue as plain dictionaries, without blocks, versions and counters.
 struct CatalogueModel {

@@ -1,7 +1,7 @@
 import SatchelRemoteTesting
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+@testable import SatchelSync
 @testable import SatchelCore
 @testable import SatchelStorage
 

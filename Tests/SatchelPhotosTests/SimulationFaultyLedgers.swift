@@ -1,9 +1,10 @@
 import SatchelCore
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelRemote
+@testable import SatchelSync
 
-// SatchelRemote has a SyncLedger, too, of the sync log.
+// SatchelSync has a SyncLedger, too, of the sync log.
 
 /// A wrapper around a ledger: each call goes to the wrapped ledger, unless the wrapper implements it.
 protocol ForwardingLedger: SatchelPhotos.SyncLedger {

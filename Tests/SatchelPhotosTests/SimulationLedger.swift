@@ -1,7 +1,8 @@
 import SatchelRemoteTesting
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelRemote
+@testable import SatchelSync
 
 /// The ledger of a device's catalogue in one sync: after a crash of the device every call fails.
 struct SimulationLedger: SatchelPhotos.SyncLedger {

@@ -3,7 +3,8 @@ import SatchelRemoteTesting
 import SatchelTesting
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelRemote
+@testable import SatchelSync
 
 /// A schedule of devices that keep photo catalogues: random, or given by a script.
 // Unchecked: the simulation runs one thread at a time.

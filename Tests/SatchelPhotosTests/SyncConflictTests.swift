@@ -2,6 +2,7 @@ import Testing
 
 import SatchelPhotos
 import SatchelRemote
+import SatchelSync
 
 /// Shards that were changed on both sides.
 struct SyncConflictTests {

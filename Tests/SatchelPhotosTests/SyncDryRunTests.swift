@@ -3,7 +3,8 @@ import SatchelRemoteTesting
 import Testing
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelRemote
+@testable import SatchelSync
 
 /// A dry run reports what the sync after it does.
 struct SyncDryRunTests {

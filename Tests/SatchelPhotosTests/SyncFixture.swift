@@ -1,7 +1,8 @@
 import SatchelRemoteTesting
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelRemote
+@testable import SatchelSync
 @testable import SatchelCore
 @testable import SatchelStorage
 

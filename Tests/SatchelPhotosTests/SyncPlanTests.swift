@@ -1,7 +1,7 @@
 import Testing
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+@testable import SatchelSync
 
 /// Every case of one shard.
 struct SyncPlanTests {

@@ -3,7 +3,8 @@ import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelRemote
+@testable import SatchelSync
 @testable import SatchelCore
 @testable import SatchelStorage
 

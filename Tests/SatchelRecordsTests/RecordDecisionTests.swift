@@ -1,5 +1,5 @@
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import Testing
 
 @testable import SatchelRecords

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelCore
+import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 
@@ -28,7 +29,7 @@ struct DirectoryStoreTests {
     let store = try DirectoryStore(path: directory.path)
     let (key, prefix) = (try ObjectKey("a/b/one"), try ObjectPrefix("a/b/"))
     try store.makeDurable(prefix)
-    for store: any LazyObjectStore in [store, MeteredStore(store), MeteredStore(SyncMemoryStore())] {
+    for store: any LazyObjectStore in [store, MeteredStore(store), MeteredStore(SyncStore())] {
       try store.delete(key)
       try store.putLazily(key, [1], cancellation: .never)
       #expect(try store.get(key).body == [1])

@@ -5,7 +5,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+@testable import SatchelSync
 @testable import SatchelState
 
 @Suite("State as a client of the sync log")

@@ -3,7 +3,8 @@ import SatchelJSON
 import SatchelRemoteTesting
 import SatchelStorage
 
-@testable import SatchelRemote
+import SatchelRemote
+@testable import SatchelSync
 @testable import SatchelState
 
 /// A store in memory whose state is a client of the sync log.

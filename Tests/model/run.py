@@ -5,7 +5,7 @@ Usage: run.py [SCHEDULES] [--first SEED]     all keep the rules of checks.py
        run.py mutants [SCHEDULES] [NAME...]  each mutant, which breaks one rule of the protocol, is found
        run.py seed N [MUTANT]                one schedule, with its history
 
-The model is the protocol without bytes; the simulation of SatchelRemoteTests runs the code under the same
+The model is the protocol without bytes; the simulation of SatchelSyncTests runs the code under the same
 rules. A rule of the protocol is added here first.
 """
 

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The files of one user's photos in an object store: `photos/{user}/{md5}`.

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// Options of work with backed up files.

@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelRemote
+import SatchelSync
 
 /// The result of a backup.
 public struct PhotoBackupReport: Sendable, Equatable, JSONConvertible, TrafficReport {

@@ -1,6 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 extension PhotoCatalogue {

@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The photos of one directory, identified by MD5, in 16 shards that are synchronized with an object store.

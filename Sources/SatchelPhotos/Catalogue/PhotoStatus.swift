@@ -1,5 +1,5 @@
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 
 /// The status of a catalogue, which is known without reading its photos.
 public struct PhotoStatus: Sendable, Equatable, JSONConvertible {

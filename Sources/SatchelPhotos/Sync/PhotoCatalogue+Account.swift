@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// Whom the rows of a catalogue belong to, and signing out.

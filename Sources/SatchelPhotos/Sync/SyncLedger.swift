@@ -1,4 +1,5 @@
 import SatchelRemote
+import SatchelSync
 
 /// The local side of a sync. Each call is one transaction.
 protocol SyncLedger: Sendable {

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelRemote
+import SatchelSync
 
 /// Options of a sync of photos.
 public struct SyncOptions: TransferOptions {

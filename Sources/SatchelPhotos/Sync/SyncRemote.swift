@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The remote of one user: requests with its keys, retried where that makes sense.

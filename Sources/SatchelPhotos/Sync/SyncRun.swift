@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// One sync: executes the decisions of `SyncPlan` and `ManifestUpdate`.

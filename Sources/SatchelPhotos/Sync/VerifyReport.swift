@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The state of the remote, shard by shard, compared with its manifest.

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 extension CollectionDeclaration {

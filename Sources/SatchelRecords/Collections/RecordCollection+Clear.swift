@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 extension RecordCollection {

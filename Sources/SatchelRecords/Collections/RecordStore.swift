@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The state that the handles of all collections of one open store share.

@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The work of one transaction on the records of all collections. Used by the writing thread only.

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The declaration of a collection in the store.

@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// A collection in a write transaction: its numbers are kept in memory, and written once.

@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// Reads records by row, or all of a collection.

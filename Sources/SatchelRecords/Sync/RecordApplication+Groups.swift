@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// Groups of versions that are only valid together: they refer to each other, have unique values that other

@@ -1,5 +1,5 @@
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 
 /// The decision about a record whose remote version differs from its base.
 enum RecordDecision: Sendable, Equatable {

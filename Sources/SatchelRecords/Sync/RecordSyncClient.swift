@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The records of a store as a client of its sync log.

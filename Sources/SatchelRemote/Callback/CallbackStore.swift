@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// An object store that the host implements. The host's results are validated like the responses of a remote
 /// server.

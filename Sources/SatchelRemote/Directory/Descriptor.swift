@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// An open file descriptor, closed when it goes out of scope.
 struct Descriptor: ~Copyable, Sendable {

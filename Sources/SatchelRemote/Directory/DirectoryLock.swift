@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// The exclusive write lock of a directory store, held by one thread of one process.
 ///

@@ -1,6 +1,5 @@
 import SatchelCore
 import SatchelJSON
-import SatchelStorage
 
 /// The content of the directory at a path.
 package enum RemotePlace: Sendable, Equatable {
@@ -47,7 +46,7 @@ extension DirectoryStore: PlacedStore {
     var bytes = [UInt8](repeating: 0, count: Self.maxSize)
     let count = bytes.withUnsafeMutableBytes { pread(file.number, $0.baseAddress, $0.count, 0) }
     guard count > 0, let value = try? JSONValue(parsing: Array(bytes.prefix(count))),
-      let id = value["id"]?.stringValue, SyncName.isHexadecimal(id, count: 32)
+      let id = value["id"]?.stringValue, HexadecimalName.isName(id, digits: 32)
     else { return nil }
     return id
   }
@@ -56,7 +55,7 @@ extension DirectoryStore: PlacedStore {
   func writeID() throws(ObjectStoreError) {
     if hasID.withLock({ $0 }) { return }
     if try readID() == nil {
-      let id = knownID.withLock { $0 } ?? SyncName.random()
+      let id = knownID.withLock { $0 } ?? HexadecimalName.random(digits: 32)
       guard let reserved = try tree.directory([DirectoryTree.reserved]),
         let incoming = try tree.directory(Self.incoming, making: true)
       else { return }

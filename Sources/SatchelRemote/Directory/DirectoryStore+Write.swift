@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 extension DirectoryStore: LazyObjectStore {
   public func put(

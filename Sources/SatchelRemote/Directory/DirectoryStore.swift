@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// An object store in a directory, which any number of threads and processes may share.
 ///

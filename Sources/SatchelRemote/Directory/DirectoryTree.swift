@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// The files below a root directory. Symbolic links are never followed, so nothing outside can be
 /// reached.

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// Traverses a directory tree in key order for one page of a listing, skipping directories without keys of
 /// the page.

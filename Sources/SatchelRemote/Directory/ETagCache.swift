@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// Returns the ETags of a directory's files for a listing; a file is read again only after it has changed.
 ///

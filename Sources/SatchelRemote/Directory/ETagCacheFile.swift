@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// The file with the cached ETags of one directory.
 ///

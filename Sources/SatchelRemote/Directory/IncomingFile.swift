@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// A temporary file, written outside of the key space and renamed to its final name when it is complete.
 ///

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// The files with the objects' metadata: one small file for each object that has any.
 ///

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// An object's file, open for reading. It remains the same version while other writers replace the object.
 struct ObjectFile: ~Copyable {

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// An HTTP client with a pool of connections, usable from any number of threads.
 final class HTTPClient: Sendable {

@@ -1,6 +1,5 @@
 import CCurl
 import SatchelCore
-import SatchelStorage
 
 /// A libcurl session, which keeps connections open between requests. It sends one request at a time.
 // Unchecked: the client lends a session to one request at a time.

@@ -1,6 +1,5 @@
 import CCurl
 import SatchelCore
-import SatchelStorage
 
 extension S3Store {
   /// Converts an error response.

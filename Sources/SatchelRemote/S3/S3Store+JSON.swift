@@ -1,6 +1,5 @@
 import SatchelJSON
 import SatchelCore
-import SatchelStorage
 
 extension S3Store {
   private static let names: Set<String> = [

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 extension S3Store {
   public func put(

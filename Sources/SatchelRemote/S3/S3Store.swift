@@ -1,6 +1,5 @@
 import CCurl
 import SatchelCore
-import SatchelStorage
 
 /// An object store in a bucket of Amazon S3 or of an S3-compatible server.
 ///

@@ -1,6 +1,5 @@
 import CCurl
 import SatchelCore
-import SatchelStorage
 
 /// The credentials of an S3 store. They never appear in messages or logs, or when printed or dumped. The
 /// secrets are erased from memory when the last copy is released.

@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// Signs S3 requests with AWS Signature Version 4 in the headers, with the payload in a single chunk.
 ///

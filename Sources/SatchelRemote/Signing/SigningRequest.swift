@@ -1,5 +1,4 @@
 import SatchelCore
-import SatchelStorage
 
 /// A request before it is encoded and signed.
 package struct SigningRequest: Sendable {

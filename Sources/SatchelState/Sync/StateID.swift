@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The kind and name of a value, a list, a set or scores; compared by bytes.

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// State as a client of the sync log: the part of a `SyncLogClient` for the collection `@state`.

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// The decision about one entry. Everything is read before anything is written, so that an entry that waits

@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRemote
+import SatchelSync
 import SatchelStorage
 
 /// Distinct ids, in the order in which they were inserted.

@@ -1,0 +1,12 @@
+/// Random names of lower-case hexadecimal digits; those of 32 digits are unique in practice.
+package enum HexadecimalName {
+  /// - Parameter digits: a multiple of 16
+  package static func random(digits: Int) -> String {
+    (0..<digits / 16).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
+  }
+
+  package static func isName(_ text: String, digits: Int) -> Bool {
+    text.utf8.count == digits
+      && text.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 || $0 &- UInt8(ascii: "a") < 6 }
+  }
+}

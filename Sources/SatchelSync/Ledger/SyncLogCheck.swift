@@ -1,0 +1,78 @@
+import SatchelCore
+import SatchelRemote
+import SatchelStorage
+
+/// Checks the tables of the sync log: the sums of the log are computed again from its entries.
+package enum SyncLogCheck {
+  /// Returns the findings. Reads every entry.
+  package static func check(_ database: Database) throws -> [StoreFinding] {
+    guard try database.has(SyncLogSchema.subject) else { return [] }
+    return try database.read { connection in
+      var findings: [StoreFinding] = []
+      func report(_ table: String, _ message: String) {
+        findings.append(StoreFinding(code: table, message: message))
+      }
+      let orphans = try connection.number(
+        "SELECT count(*) FROM sync_entry WHERE collection NOT IN (SELECT id FROM sync_collection)")
+      if orphans > 0 { report("sync_collection", "\(orphans) entries of the sync log have no collection") }
+      guard let state = try SyncLogState.read(connection) else {
+        let entries = try connection.number("SELECT count(*) FROM sync_entry")
+        if entries > 0 { report("sync_log", "\(entries) entries belong to no sync log") }
+        return findings
+      }
+      if try SyncLogTables.writer(connection).isEmpty {
+        report("sync_writer", "the store has no name among the writers of the sync log")
+      }
+      // During a long step the sums belong to neither generation.
+      if state.phase == nil, orphans == 0 { try checkSums(state, connection, report) }
+      if state.phase == nil { checkHead(state, report) }
+      return findings
+    }
+  }
+
+  private static func checkHead(_ state: SyncLogState, _ report: (String, String) -> Void) {
+    guard state.headBytes != nil else {
+      if state.position != nil { report("sync_log", "the head of the sync log is missing") }
+      return
+    }
+    guard let head = state.head else { return report("sync_log", "the head of the sync log is damaged") }
+    let fits =
+      head.position == state.position && head.count == state.count && head.bytes == state.bytes
+      && head.digest == state.digest
+    // After an interrupted sync the position contains the unconfirmed head.
+    if !fits, state.etag != nil {
+      report("sync_log", "the head of the sync log is not the one that was read")
+    }
+  }
+
+  private static func checkSums(
+    _ state: SyncLogState, _ connection: Connection, _ report: (String, String) -> Void
+  ) throws {
+    let table = SyncRowTable(connection: connection)
+    var (count, bytes, digest) = (Int64(0), Int64(0), SyncDigest())
+    try connection.each(
+      "SELECT id, size FROM sync_entry WHERE generation = ? AND seq IS NOT NULL", .integer(state.generation)
+    ) { found in
+      guard let row = try table.row(try found.integer(0)), let entry = row.entry else { return }
+      let size = SyncStoredEnvelope.size(of: entry)
+      if try found.integer(1) != size {
+        report("sync_entry", "\(row.key): its size is not that of the envelope")
+      }
+      if try SyncEnvelope(parsing: entry).content.isDeleted != row.isTombstone {
+        report("sync_entry", "\(row.key): whether it is a deletion differs from the envelope")
+      }
+      count += 1
+      bytes += size
+      digest.add(row.key, entry)
+    }
+    if count != state.count || bytes != state.bytes {
+      report(
+        "sync_entry",
+        "the sync log has \(count) entries with \(bytes) bytes; \(state.count) with \(state.bytes) were expected"
+      )
+    } else if state.head?.key == nil, state.etag != nil, digest != state.digest {
+      // The digest of an encrypted log requires its key. Without the ETag the log is read again.
+      report("sync_entry", "the entries of the sync log are not those that it had")
+    }
+  }
+}

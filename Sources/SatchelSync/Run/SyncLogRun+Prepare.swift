@@ -1,0 +1,187 @@
+import SatchelCore
+
+/// Builds the next head.
+extension SyncLogRun {
+  /// A head that may be written.
+  struct Prepared {
+    var upload: SyncLogState.PendingUpload
+    var compactions: Int64
+    /// Packs that it replaces.
+    var rewritten: [String]
+  }
+
+  /// The next head under construction, with the packs to upload before it.
+  private struct Draft {
+    var head: SyncHead
+    /// The seal of the log; nil when it is not encrypted.
+    let seal: SyncSeal?
+    /// The inline entries, plain.
+    var inline: [SyncEntry] = []
+    var uploads: [SyncPackUpload] = []
+    /// The segments among the uploads.
+    var segments: [Segment] = []
+
+    /// The size of an inline entry in the head.
+    func size(_ envelope: SyncEnvelope) -> Int64 {
+      SyncEntry.frameSize(envelope.bytes.count) + (seal == nil ? 0 : Int64(SyncSeal.overhead))
+    }
+
+    /// Adds a pack that is uploaded before the head.
+    mutating func pack(_ frames: [UInt8], entries: Int, from: Int64, to: Int64) -> SyncPack {
+      let upload = SyncPackUpload(frames, entries: entries, from: from, to: to, seal)
+      uploads.append(upload)
+      return upload.pack
+    }
+
+    /// Writes the inline entries into the head.
+    mutating func sealInline() {
+      head.inline = inline.map { entry in
+        seal?.seal(entry) ?? SyncFrame(sequence: entry.sequence, bytes: entry.envelope.bytes)
+      }
+    }
+  }
+
+  /// Uploads the new packs of the next head, and records the head as a pending upload.
+  ///
+  /// - Returns: nil when the local state has changed meanwhile, or an upload has failed
+  mutating func prepare(_ changes: SyncChanges, _ upkeep: Upkeep) throws -> Prepared? {
+    let state = changes.start
+    var changes = changes
+    let number = (state.position?.number ?? 0) + 1
+    let present = state.head
+    var next = Self.next(present, state, number)
+    try date(&next, at: state)
+    if next.horizon > present?.horizon ?? 0 { try ledger.exclude(through: next.horizon, from: &changes) }
+    var draft = Draft(head: next, seal: remote.seal(of: next))
+    if let present {
+      // Another process of the device may have adopted a new key since this one read the state.
+      try remote.authorize(present)
+      draft.inline = try remote.entries(of: present)
+    }
+    let rewritten = try compact(&draft, state, upkeep, bytes: min(state.bytes, changes.state.bytes))
+    draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
+    append(&changes, number, &draft)
+    draft.sealInline()
+    draft.head.count = changes.state.count
+    draft.head.bytes = changes.state.bytes
+    draft.head.digest = changes.state.digest
+    if !upkeep.garbage.isEmpty { draft.head.fence = draft.head.position.number }
+    let body = try remote.signed(draft.head)
+    for upload in draft.uploads {
+      guard try remote.upload(upload) else { return nil }
+      segments += draft.segments.filter { $0.pack.name == upload.pack.name }
+    }
+    // Also those of an earlier attempt.
+    if draft.head.packs != present?.packs ?? [] { try remote.makeDurable() }
+    let upload = SyncLogState.PendingUpload(
+      head: body, base: state.etag, deletes: (present?.retired ?? []) + upkeep.garbage)
+    guard try ledger.begin(upload, changes, at: state) else { return nil }
+    let compactions = upkeep.isSwept ? 0 : state.compactions + (rewritten.isEmpty ? 0 : 1)
+    return Prepared(upload: upload, compactions: compactions, rewritten: rewritten)
+  }
+
+  /// The next head, initially with the entries of the current one.
+  private static func next(_ present: SyncHead?, _ state: SyncLogState, _ number: Int64) -> SyncHead {
+    let position = SyncHead.Position(
+      epoch: state.position?.epoch ?? 1, log: state.position?.log ?? HexadecimalName.random(digits: 16),
+      number: number)
+    guard var head = present else {
+      var head = SyncHead(position: position)
+      head.inlineFrom = number
+      return head
+    }
+    head.position = position
+    head.id = HexadecimalName.random(digits: 32)
+    head.retired = []
+    return head
+  }
+
+  // MARK: Entries
+
+  /// Adds the changes: inline if they are small, otherwise as segments, each with its own sequence number.
+  private func append(_ changes: inout SyncChanges, _ number: Int64, _ draft: inout Draft) {
+    let replaced = Set(changes.changes.map(\.envelope.key))
+    draft.inline.removeAll { replaced.contains($0.envelope.key) }
+    let size = changes.changes.reduce(0) { $0 + draft.size($1.envelope) }
+    let inline = draft.inline.reduce(0) { $0 + draft.size($1.envelope) }
+    if inline + size > sizes.inline, !draft.inline.isEmpty { moveInline(before: number, &draft) }
+    if size <= sizes.inline {
+      for index in changes.changes.indices { changes.changes[index].number = number }
+      draft.inline += changes.changes.map { SyncEntry(sequence: number, envelope: $0.envelope) }
+      return
+    }
+    let full = sizes.fullPack(max(changes.state.bytes, changes.expectedBytes))
+    var (body, count, next) = ([UInt8](), 0, number)
+    func close(_ draft: inout Draft) {
+      addSegment(body, count, next, &draft)
+      (body, count, next) = ([], 0, next + 1)
+    }
+    for index in changes.changes.indices {
+      let envelope = changes.changes[index].envelope.bytes
+      if count > 0, Int64(body.count) + SyncEntry.frameSize(envelope.count) > full { close(&draft) }
+      changes.changes[index].number = next
+      SyncEntry.write(envelope, at: 0, into: &body)
+      count += 1
+    }
+    close(&draft)
+    draft.head.position.number = next - 1
+    draft.head.inlineFrom = next
+  }
+
+  /// Moves the inline entries into a pack.
+  private func moveInline(before number: Int64, _ draft: inout Draft) {
+    var frames: [UInt8] = []
+    for entry in draft.inline { SyncEntry.write(entry.envelope.bytes, at: entry.sequence, into: &frames) }
+    draft.head.packs.append(
+      draft.pack(frames, entries: draft.inline.count, from: draft.head.inlineFrom, to: number - 1))
+    draft.inline = []
+    draft.head.inlineFrom = number
+  }
+
+  /// Adds a segment. Reuses the one of an earlier attempt that lost a race, if it has the same entries and no
+  /// sweep can have deleted it.
+  private func addSegment(_ frames: [UInt8], _ count: Int, _ number: Int64, _ draft: inout Draft) {
+    let content = SHA256.digest(frames)
+    let (log, fence) = (draft.head.origin ?? draft.head.position.log, draft.head.fence)
+    if let known = segments.first(where: { $0.content == content && $0.log == log && fence <= $0.fence }) {
+      var pack = known.pack
+      (pack.from, pack.to, pack.sequence) = (number, number, number)
+      draft.head.packs.append(pack)
+      return
+    }
+    let upload = SyncPackUpload(
+      frames, entries: count, from: number, to: number, sequence: number, draft.seal)
+    draft.uploads.append(upload)
+    draft.segments.append(Segment(pack: upload.pack, content: content, log: log, fence: fence))
+    draft.head.packs.append(upload.pack)
+  }
+
+  // MARK: Compaction
+
+  /// Replaces packs by ones with their live entries.
+  ///
+  /// - Returns: the replaced packs
+  private func compact(
+    _ draft: inout Draft, _ state: SyncLogState, _ upkeep: Upkeep, bytes: Int64
+  ) throws -> [String] {
+    let (packs, horizon) = (draft.head.packs, draft.head.horizon)
+    let required =
+      packs.indices.filter { upkeep.broken.contains(packs[$0].name) }
+      + packs.indices.filter { upkeep.dead.contains(packs[$0].name) }
+    guard !required.isEmpty || SyncCompaction.isDue(packs, bytes: bytes, sizes) else { return [] }
+    let live = try ledger.live(in: packs, above: horizon)
+    let plan = SyncCompaction.plan(
+      packs, live: live, bytes: bytes, required: required, horizon: horizon, sizes)
+    var replaced: [String] = []
+    for range in plan.rewrites.reversed() {
+      guard let first = packs[range].first, let last = packs[range].last else { continue }
+      let (frames, count) = try ledger.liveEntries(first.from...last.to, above: horizon, at: state)
+      guard frames.count + SyncSeal.overhead <= SyncPack.maximumSize else { continue }
+      let new = count > 0 ? [draft.pack(frames, entries: count, from: first.from, to: last.to)] : []
+      draft.head.packs.replaceSubrange(range, with: new)
+      replaced += packs[range].map(\.name)
+    }
+    draft.head.retired += replaced
+    return replaced
+  }
+}

@@ -1,0 +1,54 @@
+import SatchelCore
+import SatchelRemote
+
+/// Heads that somebody without the key of the log has written: the owner of the object store, or another program.
+extension SyncLogRun {
+  /// Whether the log has to be encrypted, because this device has read it with a key.
+  func isEncrypted(_ state: SyncLogState) -> Bool { state.key != nil && !isDecrypting }
+
+  /// - Throws: `SatchelError` (`unauthorized`) for a sync without a key of a log that was read with one
+  func authorize(_ state: SyncLogState) throws {
+    if remote.keys == nil, isEncrypted(state) {
+      throw SatchelError(
+        .unauthorized, "the sync log was encrypted when it was last read, and this sync has no key")
+    }
+  }
+
+  /// Whether this device has read the log with the key of this sync, or without one where this sync has none.
+  func hasRead(_ state: SyncLogState) -> Bool {
+    state.head.map(remote.has) ?? (remote.keys != nil && remote.keys?.name == state.key)
+  }
+
+  /// Whether a head has neither the key that this device has read the log with nor that of this sync, and no device
+  /// with the former key has written so.
+  func isStrange(_ head: SyncHead, _ state: SyncLogState) -> Bool {
+    guard isEncrypted(state), head.key != state.key, !remote.has(keyOf: head) else { return false }
+    guard head.key != nil, let keys = remote.keys, keys.name == state.key else { return true }
+    return !head.succeeds(keys, after: state.position, remote.user)
+  }
+
+  static func strange(_ head: SyncHead) -> SatchelError { head.key == nil ? downgrade : otherKey }
+
+  /// The error for a log with a key that no device with the former key has given it.
+  private static let otherKey = SatchelError(
+    .unauthorized,
+    "the sync log is encrypted with another key than when it was last read, and no device with that key has changed it: "
+      + "another program has replaced it, and nothing of it is used; to replace it by the data of this device, sync "
+      + "with the former key and accept the loss"
+  )
+
+  /// The error for a log without a key that was read with one.
+  static let downgrade = SatchelError(
+    .unauthorized,
+    "downgrade: the sync log was encrypted when it was last read, and now it is not: another program has replaced it, and "
+      + "nothing of it is used; to replace it by the data of this device, sync with the key and accept the loss"
+  )
+
+  /// Replaces a stranger's head by an empty one, when the loss is accepted: the entries of all devices follow.
+  func replace(_ etag: ETag, of error: SatchelError, _ state: SyncLogState) throws -> SatchelError {
+    guard options.acceptsLoss, let keys = remote.keys, keys.name == state.key else { throw error }
+    try finishPhase()
+    try create(after: state.position ?? Self.unknownPosition, base: etag)
+    return error
+  }
+}

@@ -1,0 +1,369 @@
+import SatchelCore
+import SatchelRemote
+
+/// One sync of a store with its sync log: reads the head, applies new entries, and replaces the head by one
+/// with the local changes, until there are no changes to send. The head is replaced under If-Match with the
+/// ETag that was read: of two concurrent devices, one fails and reads again.
+///
+/// It sends the changes that are pending when it begins to send, and those of at most two further commits, however
+/// busily the app writes.
+package struct SyncLogRun {
+  /// The outcome of a round.
+  enum Round {
+    /// Nothing is left to do.
+    case done
+    /// A head was written.
+    case committed
+    /// Another device was faster, or a request failed.
+    case again(SatchelError)
+  }
+
+  var ledger: any SyncLogLedger
+  var remote: SyncLogRemote
+  let options: SyncLogOptions
+  let sizes: SyncSizes
+  /// Called once before anything is written: throws for a store without conditional writes.
+  let probe: () throws -> Void
+  var report = SyncLogReport()
+  /// Uploaded segments that no head names yet.
+  var segments: [Segment] = []
+  /// Packs that the head names and that are missing or damaged.
+  private var broken: Set<String> = []
+  /// Those of them that this sync tried to rewrite.
+  private var rewritten: Set<String> = []
+  /// The changes that the last round did not send because the key was missing: each round tries again.
+  private var unsent: Set<SyncKey> = []
+  /// The latest change when this sync began to send; nil before that, and after the log was read as a whole, which makes
+  /// local entries pending that it has lost.
+  var last: Int64?
+  /// The commits of only later changes.
+  private var further = 0
+  private static let maximumFurther = 2
+  /// Whether the log may have lost its key: this sync decrypts it.
+  var isDecrypting = false
+  private var isProbed = false
+  private var hasSwept = false
+
+  struct Segment {
+    var pack: SyncPack
+    /// The SHA-256 of its plain frames.
+    var content: [UInt8]
+    /// The log that it was sealed for.
+    var log: String
+    /// The sweep number of the head that it was uploaded for: after a later sweep it may have been deleted.
+    var fence: Int64
+  }
+
+  /// - Parameter probe: throws when the object store does not support conditional writes
+  package init(
+    _ ledger: SyncLogTables, with store: any ObjectStore, user: UserID, options: SyncLogOptions,
+    probe: @escaping () throws -> Void
+  ) throws {
+    try self.init(ledger, sizes: ledger.sizes, with: store, user: user, options: options, probe: probe)
+  }
+
+  init(
+    _ ledger: any SyncLogLedger, sizes: SyncSizes, with store: any ObjectStore, user: UserID,
+    options: SyncLogOptions, probe: @escaping () throws -> Void
+  ) throws {
+    self.ledger = ledger
+    self.sizes = sizes
+    self.options = options
+    self.probe = probe
+    remote = try SyncLogRemote(
+      store, user: user, keys: options.key.map { try SyncLogKey($0) }, retry: options.retry,
+      cancellation: options.cancellation)
+    self.ledger.keys = remote.keys
+  }
+
+  /// - Throws: `SatchelError`: `damaged` for an unreadable log, whose loss `acceptsLoss` accepts; `newer`;
+  ///   `unauthorized` for a log with another key than this sync, or when only one of them has a key; `busy`
+  ///   when other devices changed the log at each attempt; `cancelled`; `ObjectStoreError` of requests
+  package mutating func run() throws -> SyncLogReport {
+    let start = Clock.monotonic.now()
+    var (failures, knowsHead) = (0, false)
+    (last, further) = (nil, 0)
+    while true {
+      try options.cancellation.check()
+      switch try round(failures, knowsHead: knowsHead) {
+      case .done:
+        if options.purges { try purgeRetired() }
+        report.add(postponed: try ledger.postponed())
+        return report
+      case .committed: (failures, knowsHead) = (0, true)
+      case .again(let error):
+        (failures, knowsHead) = (failures + 1, false)
+        guard failures < options.rounds else { throw error }
+        try remote.pause(afterFailures: failures, since: start, error)
+      }
+    }
+  }
+
+  private mutating func round(_ failures: Int, knowsHead: Bool) throws -> Round {
+    do {
+      if knowsHead {
+        try finishPhase()
+      } else if let obstacle = try look(failures) {
+        return .again(obstacle)
+      }
+      try ledger.reconcile()
+      if let round = try resolve() { return round }
+      try options.progress(.decide)
+      while let decided = try ledger.decide() { report.add(decided) }
+      return try send()
+    } catch let error as SatchelError where error.code == .busy {
+      return .again(error)
+    }
+  }
+
+  static let raced = SatchelError(.busy, "other devices changed the sync log each time; try again later")
+
+  func finishPhase() throws { while try ledger.continuePhase() {} }
+
+  // MARK: Look
+
+  /// Updates the local entries to the head of the remote. Nothing is changed, locally or remotely, before the
+  /// key of the log is verified.
+  ///
+  /// - Returns: nil when they are
+  private mutating func look(_ failures: Int) throws -> SatchelError? {
+    try options.progress(.look)
+    var state = try ledger.state()
+    try authorize(state)
+    let known = state.head
+    var isKnown = known.map(remote.has) ?? false
+    if isKnown {
+      try finishPhase()
+      state = try ledger.state()
+      // An incomplete pull and an unreadable head are read again. Another process of the device may have
+      // adopted a new key.
+      isKnown =
+        state.phase != .pull && state.head.map(remote.has) ?? false
+        && (try? state.head.map(remote.entries)) != nil
+    }
+    // An object store may damage the head and keep its ETag.
+    let etag = isKnown && !options.verifies ? state.etag : nil
+    switch try remote.look(unless: etag, isExpected: state.position != nil) {
+    case .unchanged: return nil
+    case .absent:
+      if let known { try remote.authorize(known) }
+      try finishPhase()
+      guard let position = state.position else { return nil }
+      try refuseEmptyRemote()
+      // The log is lost, or seems to be: a conditional write decides.
+      try create(after: position, base: nil)
+      return SatchelError(.unavailable, "the sync log was lost and is being rebuilt; try again")
+    case .damaged(let etag, _, .unencrypted) where isEncrypted(state):
+      return try replace(etag, of: Self.downgrade, state)
+    case .damaged(let etag, let error, let owner):
+      // The owner of the object store can write what no key has signed: it is replaced by a device that has read the
+      // log with this sync's key, when the loss is accepted; and what has no key at all by any device with a key.
+      let mayReplace = options.acceptsLoss && (owner == .unencrypted || hasRead(state))
+      if !mayReplace { try remote.authorize(owner, known) }
+      return try mend(etag, error, state, failures)
+    case .invalid(let etag, let error):
+      if let known { try remote.authorize(known) }
+      return try replace(invalid: etag, error, state)
+    case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures)
+    case .head(let head, let etag) where isStrange(head, state):
+      return try replace(etag, of: Self.strange(head), state)
+    case .head(let head, let etag):
+      try remote.authorize(head)
+      do {
+        try Self.check(head.position, after: state.position)
+      } catch let error as SatchelError {
+        return try replace(invalid: etag, error, state)
+      }
+      // The state is that of before the request: beginning to pull fails if the position has moved since.
+      try finishPhase()
+      if let position = state.position, head.isOlder(than: position) {
+        // A stale response, or an object store that lost data: a conditional write decides.
+        if failures >= 3 { try replace(older: head, etag, after: position) }
+        return SatchelError(.unavailable, "the remote returned an older version than before; try again")
+      }
+      return try pull(head, etag, state, failures)
+    }
+  }
+
+  /// Rebuilds the log when its head is damaged, as when it is lost: the condition holds for one of several
+  /// devices, and all of them send the entries that the new log lacks.
+  private mutating func mend(
+    _ etag: ETag, _ error: SatchelError, _ state: SyncLogState, _ failures: Int
+  ) throws -> SatchelError {
+    // The head may be one that this device wrote and has not confirmed yet.
+    if state.position != nil || state.upload != nil { try finishPhase() }
+    let position = try ledger.state().position
+    guard position != nil || options.acceptsLoss else { throw Self.unknown(error) }
+    // All reads so far may have been truncated in transit.
+    if failures >= 3 || options.acceptsLoss {
+      try create(after: position ?? Self.unknownPosition, base: etag)
+    }
+    return SatchelError(.unavailable, "\(error.message), and the sync log is being rebuilt; try again")
+  }
+
+  /// Replaces a head that no device has written by an empty one, when the loss is accepted.
+  private func replace(
+    invalid etag: ETag?, _ error: SatchelError, _ state: SyncLogState
+  ) throws -> SatchelError {
+    guard options.acceptsLoss else { throw error }
+    try create(after: state.position ?? Self.unknownPosition, base: etag ?? remote.etagOfHead())
+    return error
+  }
+
+  /// - Throws: `SatchelError` (`damaged`) for a position that no devices can have reached since `known`
+  static func check(_ position: SyncHead.Position, after known: SyncHead.Position?) throws {
+    guard let known, position.isImpossible(after: known) else { return }
+    throw SatchelError(
+      .damaged,
+      "head: its epoch and number, \(position.epoch) and \(position.number), are too far from \(known.epoch) and "
+        + "\(known.number), which were read before; accept the loss to replace it by the data of this device")
+  }
+
+  /// The error for a damaged head that this device has never read.
+  static func unknown(_ error: SatchelError) -> SatchelError {
+    SatchelError(
+      error.code,
+      "\(error.message); a device that has synchronized before rebuilds the sync log at its next sync,  "
+        + "or accept the loss")
+  }
+
+  /// An epoch above that of every log that a device may know, for when the head is unreadable.
+  static let unknownPosition = SyncHead.Position(epoch: 1 << 31, log: "", number: 0)
+
+  // MARK: Resolve
+
+  /// Determines the outcome of a pending head.
+  ///
+  /// - Returns: nil when new changes can be sent
+  private mutating func resolve() throws -> Round? {
+    let state = try ledger.state()
+    // As above: entries that are confirmed without the log's key would not belong to that log.
+    if let head = state.head { try remote.authorize(head) }
+    guard let upload = state.upload else {
+      if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
+      return nil
+    }
+    // A head with another key is not written again: the condition of the next write decides whether it was
+    // written.
+    if upload.base == state.etag, let head = try? SyncHead(parsing: upload.head), remote.has(keyOf: head) {
+      // The same bytes under the same condition: the two writes are indistinguishable.
+      return try commit(upload, compactions: state.compactions) ? .committed : .again(Self.raced)
+    }
+    while try ledger.resolveUpload() {}
+    return nil
+  }
+
+  // MARK: Send
+
+  private mutating func send() throws -> Round {
+    var changes = try ledger.changes()
+    try ledger.note(changes.failures, changes.obsolete)
+    forgetUnsent()
+    for failure in changes.failures {
+      report.failed.append(SyncFailure(failure.key, failure.error))
+      if failure.error.code == .unauthorized { unsent.insert(failure.key) }
+    }
+    let first = last ?? changes.latest
+    last = first
+    let isFurther = changes.changes.first.map { $0.sequence > first } ?? false
+    if isFurther, further >= Self.maximumFurther { changes.withhold() }
+    let upkeep = try findUpkeep(changes)
+    guard !changes.changes.isEmpty || !upkeep.isEmpty else { return .done }
+    try probeOnce()
+    if changes.start.position?.number ?? 0 > SyncHead.Position.lastNumber {
+      _ = try rewrite(remote.keys)
+      return .again(Self.raced)
+    }
+    guard let prepared = try prepare(changes, upkeep) else { return .again(Self.raced) }
+    guard try commit(prepared.upload, compactions: prepared.compactions) else { return .again(Self.raced) }
+    // Packs may have to be rewritten before them.
+    rewritten.formUnion(
+      prepared.rewritten.isEmpty ? upkeep.broken : upkeep.broken.intersection(prepared.rewritten))
+    if isFurther { further += 1 }
+    for change in changes.changes { report.addSent(change.envelope) }
+    try options.progress(.send(report.sent))
+    report.isCut = report.isCut || changes.isCut
+    report.compacted += prepared.rewritten.count
+    report.purged += prepared.rewritten.count { upkeep.dead.contains($0) }
+    report.repaired += prepared.rewritten.count { upkeep.broken.contains($0) }
+    report.swept += upkeep.garbage.count
+    return .committed
+  }
+
+  /// Removes failures from the report that the next round retries, or reports again.
+  mutating func forgetUnsent() {
+    report.failed.removeAll { unsent.contains($0.key) }
+    unsent = []
+  }
+
+  mutating func probeOnce() throws {
+    if isProbed { return }
+    try probe()
+    isProbed = true
+  }
+
+  // MARK: Upkeep
+
+  /// The maintenance work of a commit.
+  struct Upkeep {
+    var isSwept = false
+    /// Packs that nothing names.
+    var garbage: [String] = []
+    /// Packs that the head names and that are missing or damaged.
+    var broken: Set<String> = []
+    /// Packs with replaced or deleted entries that a purge removes.
+    var dead: Set<String> = []
+
+    var isEmpty: Bool { garbage.isEmpty && broken.isEmpty && dead.isEmpty }
+  }
+
+  private mutating func findUpkeep(_ changes: SyncChanges) throws -> Upkeep {
+    let state = changes.start
+    guard state.upload == nil, state.phase == nil, let head = state.head else { return Upkeep() }
+    var upkeep = Upkeep()
+    let isDue = state.compactions >= sizes.sweepInterval && !changes.changes.isEmpty
+    if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
+    upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
+    if options.purges, !changes.hasMore {
+      upkeep.dead = try rewritable(head, at: state)
+    }
+    return upkeep
+  }
+
+  /// Finds packs that no head names, and packs that the head names and that are missing or damaged.
+  private mutating func sweep(_ head: SyncHead, _ upkeep: inout Upkeep) throws {
+    let listed = try remote.names()
+    let known = Set(head.packs.map(\.name)).union(head.retired).union(segments.map(\.pack.name))
+    upkeep.isSwept = true
+    upkeep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
+    broken = Set(head.packs(missingFrom: listed).map(\.name))
+    if options.verifies {
+      try read(head.packs[...].filter { !broken.contains($0.name) }, of: head, all: true) { pack, entries in
+        if entries == nil { broken.insert(pack.name) }
+      }
+    }
+    hasSwept = true
+  }
+
+  /// Deletes the packs that the last commit replaced. A reader of the previous head finds them missing, and
+  /// reads the head again.
+  private func purgeRetired() throws {
+    let state = try ledger.state()
+    guard let head = state.head, !head.retired.isEmpty else { return }
+    try remote.delete(head.retired, strictly: true)
+  }
+
+  /// Writes a head that was prepared.
+  ///
+  /// - Returns: false when the outcome is unknown
+  private mutating func commit(_ upload: SyncLogState.PendingUpload, compactions: Int64) throws -> Bool {
+    try probeOnce()
+    guard let etag = try remote.replaceHead(upload.head, base: upload.base) else { return false }
+    guard try ledger.confirm(upload, etag, compactions: compactions) else { return false }
+    try finishPhase()
+    segments = []
+    report.commits += 1
+    try remote.delete(upload.deletes, strictly: options.purges)
+    return true
+  }
+}
