@@ -1,8 +1,8 @@
 /// Random names of lower-case hexadecimal digits; those of 32 digits are unique in practice.
 package enum HexadecimalName {
-  /// - Parameter digits: a multiple of 16
+  /// - Parameter digits: an even number
   package static func random(digits: Int) -> String {
-    (0..<digits / 16).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
+    (0..<digits / 2).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
   }
 
   package static func isName(_ text: String, digits: Int) -> Bool {
