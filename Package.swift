@@ -59,7 +59,7 @@ let package = Package(
       ]),
     .target(
       name: "SatchelState",
-      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
+      dependencies: ["SatchelCore", "SatchelRecords", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
     // Keeps the reader's progress and purchases in the state.
     .target(
       name: "SatchelStories",

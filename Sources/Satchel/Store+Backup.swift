@@ -5,7 +5,7 @@ extension Store {
       SearchIndex.subject, StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject,
       SyncLogSchema.subject,
       RecordSchema.subject,
-      StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject, ClockSchema.subject,
+      OutboxSchema.subject, MirrorSchema.subject, ClockSchema.subject,
     ]
 
   /// Copies the store to a file while other threads and processes keep reading and writing it. The copy is a
@@ -100,7 +100,6 @@ extension Store {
       try store.catalogue.repair()
       try StoryLibrary.repair(store.database)
       let lost = try RecordCollection.repair(store.database)
-      try StateStore.repair(store.database)
       try store.syncLog.repair()
       let findings = try lost + store.check()
       try store.close()

@@ -114,17 +114,17 @@ private struct StatisticsReader {
     }
     if subjects.contains(RecordSchema.subject.name) {
       counts["records"] = [
-        try count("collections", "SELECT count(*) FROM record_collection WHERE version > 0"),
+        try count("collections", "SELECT count(*) FROM record_collection WHERE version > 0 AND id > 0"),
         StoreStatistics.Count(name: "records", count: try collections().reduce(0) { $0 + $1.records }),
       ]
     }
-    if subjects.contains(StateSchema.subject.name) {
+    if subjects.contains(RecordSchema.subject.name) {
+      let state = try StateStore.counts(connection)
       counts["state"] = [
-        try count(
-          "values", "SELECT count(*) FROM state_value WHERE space = 'value' AND key NOT LIKE '@stories/%'"),
-        try count("members", "SELECT count(*) FROM state_value WHERE space LIKE 'set/%'"),
-        try count("scores", "SELECT count(*) FROM state_value WHERE space LIKE 'scores/%'"),
-        try count("items", "SELECT count(*) FROM state_item WHERE list NOT LIKE '@stories/%'"),
+        StoreStatistics.Count(name: "values", count: state.values),
+        StoreStatistics.Count(name: "members", count: state.members),
+        StoreStatistics.Count(name: "scores", count: state.scores),
+        StoreStatistics.Count(name: "items", count: state.items),
       ]
     }
     if subjects.contains(OutboxSchema.subject.name) {
@@ -154,7 +154,7 @@ private struct StatisticsReader {
         (SELECT count(*) FROM sync_collection s JOIN sync_entry e ON e.collection = s.id
           WHERE s.name = c.name AND e.pending IS NOT NULL),
         (SELECT count(*) FROM record_conflict f WHERE f.collection = c.id)
-      FROM record_collection c WHERE version > 0 ORDER BY name
+      FROM record_collection c WHERE version > 0 AND id > 0 ORDER BY name
       """
     ) { row in
       collections.append(

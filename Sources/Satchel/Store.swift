@@ -49,7 +49,7 @@ public final class Store: Sendable {
     catalogue = Catalogue(database: database)
     outbox = Outbox(path: database.realPath)
     recordStore = RecordStore(database: database, outbox: outbox)
-    state = try StateStore(database: database, outbox: outbox)
+    state = try StateStore(recordStore)
     recordStore.onDeclaration { [weak recordStore, state, database] in
       guard let recordStore else { return }
       let syncLog = SyncLogTables(database, client: StoreSyncClient(recordStore, state))

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelJSON
-import SatchelSync
 import SatchelStorage
+import SatchelSync
 
 /// Synchronized state of story libraries, under names that hosts can neither read nor write:
 /// `@stories/{collection}/{part}/{id}`.
@@ -33,12 +33,8 @@ package struct ReservedState: Sendable {
   package func value(_ part: String, of id: String) throws -> (value: JSONValue, time: Int64)? {
     try state.checkOpen()
     let name = StateName(reserved: part, of: id, in: collection)
-    guard let stored = try state.timed(name) else { return nil }
-    let location = "state/\(name.text)"
-    let bytes =
-      stored.isSealed
-      ? try SealedValue.open(stored.bytes, by: state.keyring.keys, at: location) : stored.bytes
-    return (try StateStore.value(of: bytes, at: location), stored.time)
+    guard let stored = try state.stored(name) else { return nil }
+    return (try state.value(stored, of: name), stored.time)
   }
 
   /// Returns the values of a part of the collection, by id.
@@ -47,7 +43,10 @@ package struct ReservedState: Sendable {
     let prefix = StateName.reservedPrefix(part, in: collection)
     let changes = state.saver.operations { $0.kind == .value && $0.name.text.utf8.starts(with: prefix.utf8) }
     let stored = try state.read(changes) { reader, unsaved in
-      var stored = try reader?.tables.unsealedValues(prefix: prefix) ?? [:]
+      var stored: [StateName: [UInt8]] = [:]
+      for (name, document) in try reader?.values(prefix: prefix) ?? [:] {
+        if case .plain(.value(let bytes?))? = document?.content { stored[name] = bytes }
+      }
       for operation in unsaved { stored[operation.target.name] = operation.action.stored?.bytes }
       return stored
     }

@@ -103,11 +103,11 @@ extension StateStore {
       throw SatchelError(
         .busy, "state: cannot be migrated while the outbox file has changes that were not drained")
     }
-    try database.prepare(StateSchema.subject)
+    try context.prepare()
     let backup = try backUpBeforeMigrating(to: version, declaration)
     do {
       try database.write { transaction in
-        try StateMigrationRun(transaction, database, declaration).migrate(to: version)
+        try StateMigrationRun(transaction, context, declaration).migrate(to: version)
       }
     } catch {
       // Nothing was changed: an app that fails at each start must not fill the disk with backups.
@@ -117,18 +117,17 @@ extension StateStore {
   }
 
   private func storedVersion() throws -> Int {
-    guard try database.has(StateSchema.subject) else { return 1 }
-    return try database.read { try StateTables(connection: $0).version() }
+    try read([]) { reader, _ in try reader?.versions.version() ?? 1 }
   }
 
   /// - Returns: the path of the backup; nil when no values are migrated
   private func backUpBeforeMigrating(to version: Int, _ declaration: StateDeclaration) throws -> String? {
-    let stored: Int? = try database.read { connection in
-      let tables = StateTables(connection: connection)
-      let stored = try tables.version()
-      guard stored != version, try tables.hasPlainValues() else { return nil }
+    let stored: Int? = try read([]) { reader, _ in
+      guard let reader else { return nil }
+      let stored = try reader.versions.version()
+      guard stored != version, try !StateReader.plainValues(reader.connection).isEmpty else { return nil }
       // Throws before a backup is made when the migration is impossible.
-      _ = try tables.migrations(from: stored, to: version, declaration, isEmpty: false)
+      _ = try reader.versions.migrations(from: stored, to: version, declaration, isEmpty: false)
       return stored
     }
     guard let stored, !database.isMemory else { return nil }

@@ -6,62 +6,31 @@ import SatchelStorage
 /// {"writer", "operations": […]}}`.
 struct StateEntry: Sendable {
   static let kind = "state"
-  /// The time in milliseconds for which the store keeps the number of the last saved change of a handle: an
-  /// outbox file may be drained late.
-  private static let retention: Int64 = 366 * 24 * 3600 * 1000
 
   let writer: Int64
   /// In the order in which they were made.
   let operations: [StateOperation]
 
   /// Applies the operations that the store does not have yet: a commit may have reported a failure although
-  /// it succeeded. Operations on sensitive content wait in the store while its key is not set.
-  ///
-  /// - Parameter known: updated with the sensitive lists, sets and scores
-  func apply(in transaction: Transaction, of database: Database, noting known: SensitiveState) throws {
-    let tables = StateTables(connection: transaction.connection, keyring: database.keyring)
-    let saved = try tables.saved(writer)
+  /// it succeeded. Operations on sensitive content wait in the store while its key is not set; those on content that is
+  /// damaged are rejected.
+  func apply(in transaction: Transaction, _ context: StateContext) throws {
+    let sequence = OutboxSequence(transaction.connection)
+    let saved = try sequence.saved(writer)
     let unsaved = operations.filter { $0.sequence > saved }.map { $0.credible(at: transaction.now) }
     guard let through = unsaved.last?.sequence else { return }
-    var changed = try tables.applyWaiting(at: transaction.now)
-    var tracking = StateTracking()
+    var work = StateWork(context, transaction)
     for operation in unsaved {
-      let id = operation.target.id
-      guard case .mark(let mark) = operation.action else {
-        if try apply(operation, tables, noting: known) { changed.insert(id) }
-        continue
+      do {
+        try work.apply(any: operation)
+      } catch let error as SatchelError where error.code == .damaged {
+        let entry = StateEntry(writer: writer, operations: [operation])
+        try context.outbox.reject(
+          try entry.json(context.keyring, context.sensitive), because: error.message, in: transaction)
       }
-      let previous = try tables.mark(id)
-      if previous == mark { continue }
-      try tables.apply(operation)
-      tracking.add(mark, of: id, after: previous)
     }
-    try tables.noteSaved(writer, through: through, time: transaction.now)
-    try tables.forgetSaved(before: transaction.now - Self.retention)
-    try tracking.note(changed, in: transaction, of: database)
-  }
-
-  /// - Returns: whether it was applied; false when it waits for a key
-  private func apply(
-    _ operation: StateOperation, _ tables: StateTables, noting known: SensitiveState
-  ) throws -> Bool {
-    let id = operation.target.id
-    if id.kind == .value {
-      try tables.apply(operation)
-      return true
-    }
-    let isSensitive = try tables.isSensitive(id)
-    known.note(id, isSensitive)
-    do {
-      // Removing all items requires no key, and cancels waiting changes.
-      let isClearing = operation.target.kind == .list && operation.action == .remove
-      if try isClearing || !tables.hasWaiting(id) {
-        try tables.apply(operation)
-        return true
-      }
-    } catch let error as SatchelError where error.code == .unauthorized {}
-    try tables.keepWaiting(operation)
-    return false
+    try work.finish()
+    try sequence.note(writer, through: through, at: transaction.now)
   }
 
   // MARK: As JSON

@@ -61,17 +61,11 @@ public struct StateList: Sendable {
   public func items() throws -> [Item] {
     try state.checkOpen()
     state.database.stampIfIdle()
-    let changes = state.saver.operations(of: target)
-    let items = try state.read(changes) { reader, unsaved in
-      // Without unsaved changes, no more rows than the limit need be read.
-      let limit = unsaved.isEmpty ? bounds.limit ?? Int.max : Int.max
-      var content = StateListContent(items: try reader?.tables.items(name, limit: limit) ?? [])
-      for operation in unsaved { content.apply(operation) }
-      let items = content.within(bounds, at: reader?.now ?? state.database.clock.now())
-      // An item that was reported as expired must not reappear when the clock is set back.
-      if items.count < min(content.items.count, bounds.limit ?? Int.max) { state.database.noteExpiry() }
-      return items
-    }
+    let found = try state.content(target.id, with: state.saver.operations(of: target))
+    guard case .list(let list) = found.content else { return [] }
+    let items = list.within(bounds, at: found.now)
+    // An item that was reported as expired must not reappear when the clock is set back.
+    if items.count < min(list.items.count, bounds.limit ?? Int.max) { state.database.noteExpiry() }
     return try locating(target.id.details) {
       try items.map { Item(value: try StateStore.value(of: $0.value, at: location), time: $0.time) }
     }
@@ -101,43 +95,5 @@ struct StateListBounds: Equatable, Sendable {
     guard let maxAge else { return true }
     // A time that is ahead is of a clock that was: unknown, as long as nothing is written.
     return now - time <= maxAge && !StoreClock.isAhead(time, of: now)
-  }
-}
-
-/// The items of a list in memory, the newest first; changes follow the same rules as in the tables.
-struct StateListContent: Equatable, Sendable {
-  struct Item: Equatable, Sendable {
-    var value: [UInt8]
-    var identity: ValueIdentity
-    var time: Int64
-  }
-
-  var items: [Item]
-
-  mutating func apply(_ operation: StateOperation) {
-    switch operation.action {
-    case .push(let value, let identity, let bounds):
-      // Times never decrease, not even when a spooled item is drained late.
-      let time = max(operation.time, items.first?.time ?? 0)
-      if bounds.isUnique { items.removeAll { $0.identity == identity } }
-      items.insert(Item(value: value, identity: identity, time: time), at: 0)
-      items = within(bounds, at: time)
-    case .insert(let value, let identity, let bounds, let time):
-      if bounds.isUnique {
-        if items.contains(where: { $0.identity == identity && $0.time >= time }) { return }
-        items.removeAll { $0.identity == identity }
-      }
-      let position = items.firstIndex { $0.time <= time } ?? items.endIndex
-      items.insert(Item(value: value, identity: identity, time: time), at: position)
-      items = within(bounds, at: items.first?.time ?? time)
-    case .drop(let identity): items.removeAll { $0.identity == identity }
-    case .remove: items = []
-    case .set, .add, .mark, .locked: break
-    }
-  }
-
-  func within(_ bounds: StateListBounds, at now: Int64) -> [Item] {
-    let young = items.filter { bounds.admits($0.time, at: now) }
-    return Array(young.prefix(bounds.limit ?? Int.max))
   }
 }

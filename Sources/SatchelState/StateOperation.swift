@@ -50,6 +50,14 @@ struct StateOperation: Equatable, Sendable {
   /// in the outbox file.
   let number: Int64
 
+  /// Whether nothing of what the store has is left: a value is set or removed, or a list is emptied.
+  var replacesContent: Bool {
+    switch (target.kind, action) {
+    case (.value, _), (.list, .remove): true
+    default: false
+    }
+  }
+
   /// The change, made at `now` if a clock that was ahead says when.
   func credible(at now: Int64) -> StateOperation {
     StateOperation(
@@ -100,43 +108,6 @@ struct StateTarget: Hashable, Sendable {
 
   /// The location for messages.
   var location: String { id.location }
-
-  /// The space of its row in state_value; empty for a list, whose items are in state_item, and for a mark.
-  var space: String {
-    switch kind {
-    case .value: StateSpace.values
-    case .list, .mark, .locked: ""
-    case .member: StateSpace.members(of: name)
-    case .score: StateSpace.scores(of: name)
-    }
-  }
-
-  var row: String { (key ?? name).text }
-}
-
-/// The spaces of the table state_value.
-enum StateSpace {
-  /// Values by their keys.
-  static let values = "value"
-
-  /// Prefixes of the spaces of sets and of scores.
-  static let (sets, scores) = ("set/", "scores/")
-
-  /// The members of a set, by their identity.
-  static func members(of name: StateName) -> String { sets + name.text }
-
-  /// Scores by their keys.
-  static func scores(of name: StateName) -> String { scores + name.text }
-
-  /// The space of a set or of scores; empty for a list.
-  static func of(_ id: StateID) -> String {
-    switch id.kind {
-    case .value: values
-    case .list: ""
-    case .set: members(of: id.name)
-    case .scores: scores(of: id.name)
-    }
-  }
 }
 
 /// A name or key of state: 1 to 255 bytes of UTF-8, compared and sorted by its bytes.

@@ -9,8 +9,6 @@ final class StateSaver: @unchecked Sendable {
   /// The delay after a save that failed, in milliseconds.
   private static let pause: Int64 = 5000
 
-  private let outbox: Outbox
-  private let sensitive: SensitiveState
   private let lock = ConditionLock()
   /// Held while changes are saved, so that they are saved in order.
   private let saving = ConditionLock()
@@ -25,9 +23,7 @@ final class StateSaver: @unchecked Sendable {
   private var newest: Int64 = 0
   private var pausedUntil: Int64 = 0
 
-  init(outbox: Outbox, options: StateOptions, spooled: [StateOperation], sensitive: SensitiveState) {
-    self.outbox = outbox
-    self.sensitive = sensitive
+  init(options: StateOptions, spooled: [StateOperation]) {
     self.options = options
     changes = UnsavedChanges(writer: writer, spooled: spooled)
   }
@@ -47,11 +43,11 @@ final class StateSaver: @unchecked Sendable {
   /// - Throws: `.closed`, `.noMemory` when no thread can be started
   func add(
     _ target: StateTarget, _ action: StateOperation.Action, marking mark: StateMark? = nil,
-    in database: Database
+    in context: StateContext
   ) throws {
     try lock.withLock {
-      if let mark { try insert(.mark(target.id), .mark(mark), database) }
-      try insert(target, action, database)
+      if let mark { try insert(.mark(target.id), .mark(mark), context) }
+      try insert(target, action, context)
     }
   }
 
@@ -61,7 +57,7 @@ final class StateSaver: @unchecked Sendable {
   /// No lock is held while `body` reads, because a read may have to wait for a transaction that changes
   /// state, too.
   func add<Result>(
-    _ target: StateTarget, _ action: StateOperation.Action, in database: Database,
+    _ target: StateTarget, _ action: StateOperation.Action, in context: StateContext,
     reading body: () throws -> Result
   ) throws -> Result {
     while true {
@@ -69,7 +65,7 @@ final class StateSaver: @unchecked Sendable {
       let result = try body()
       let isAdded = try lock.withLock {
         guard changes.newest == known else { return false }
-        try insert(target, action, database)
+        try insert(target, action, context)
         return true
       }
       if isAdded { return result }
@@ -77,12 +73,13 @@ final class StateSaver: @unchecked Sendable {
   }
 
   /// Requires the lock.
-  private func insert(_ target: StateTarget, _ action: StateOperation.Action, _ database: Database) throws {
-    guard !isClosed else { throw SatchelError(.closed, "\(database.path): the store is closed") }
-    try start(database)
+  private func insert(_ target: StateTarget, _ action: StateOperation.Action, _ context: StateContext) throws
+  {
+    guard !isClosed else { throw SatchelError(.closed, "\(context.database.path): the store is closed") }
+    try start(context)
     newest = Clock.monotonic.now()
     if !changes.hasPending { oldest = newest }
-    changes.add(target, action, time: database.clock.now())
+    changes.add(target, action, time: context.database.clock.now())
     lock.signal()
   }
 
@@ -109,21 +106,21 @@ final class StateSaver: @unchecked Sendable {
   /// - Returns: whether the outbox file has changes afterwards, because the store cannot be written
   /// - Throws: the error of the outbox file when neither could be written; the changes stay pending
   @discardableResult
-  func save(in database: Database) throws -> Bool {
-    try HostWork.deferringNotifications { try saving.withLock { try saveWithLock(in: database) } }
+  func save(in context: StateContext) throws -> Bool {
+    try HostWork.deferringNotifications { try saving.withLock { try saveWithLock(in: context) } }
   }
 
-  private func saveWithLock(in database: Database) throws -> Bool {
+  private func saveWithLock(in context: StateContext) throws -> Bool {
     let (operations, before) = lock.withLock { changes.beginSave() }
-    guard !operations.isEmpty else { return try drain(in: database) }
-    let entry = StateEntry(writer: writer, operations: operations)
+    guard !operations.isEmpty else { return try drain(context) }
+    let (entry, database) = (StateEntry(writer: writer, operations: operations), context.database)
     do {
-      let outcome = try outbox.perform(
-        in: database, entry: { try entry.json(database.keyring, sensitive) },
+      let outcome = try context.outbox.perform(
+        in: database, entry: { try entry.json(context.keyring, context.sensitive) },
         spoolsDuringOtherBatch: true
       ) { transaction in
-        try database.prepare(StateSchema.subject)
-        try entry.apply(in: transaction, of: database, noting: sensitive)
+        try context.prepare()
+        try entry.apply(in: transaction, context)
       }
       guard !outcome.isSpooled else { return true }
       // Earlier spooled changes are saved, too: the outbox keeps their order.
@@ -131,7 +128,7 @@ final class StateSaver: @unchecked Sendable {
         changes.confirm(through: operations.last?.number ?? 0)
         pausedUntil = 0
       }
-      _ = try? database.prepare(StateSchema.subject)
+      _ = try? context.prepare()
       return false
     } catch {
       lock.withLock {
@@ -143,14 +140,14 @@ final class StateSaver: @unchecked Sendable {
     }
   }
 
-  private func drain(in database: Database) throws -> Bool {
-    guard outbox.isSpooled else {
+  private func drain(_ context: StateContext) throws -> Bool {
+    guard context.outbox.isSpooled else {
       // Another handle may have drained the changes that this one spooled.
       lock.withLock { changes.confirmInFlight() }
       return false
     }
     do {
-      try outbox.drain(in: database)
+      try context.outbox.drain(in: context.database)
     } catch let error as SatchelError where error.isAboutStore {
       return true
     }
@@ -159,7 +156,7 @@ final class StateSaver: @unchecked Sendable {
   }
 
   /// Saves pending changes for the last time; later changes are rejected.
-  func close(in database: Database) throws {
+  func close(in context: StateContext) throws {
     let running = lock.withLock { () -> SystemThread? in
       isClosed = true
       lock.signal()
@@ -173,19 +170,19 @@ final class StateSaver: @unchecked Sendable {
     }
     running?.join()
     guard lock.withLock({ changes.hasPending }) else { return }
-    try save(in: database)
+    try save(in: context)
   }
 
   // MARK: The thread
 
   /// Starts the thread once. Requires the lock.
-  private func start(_ database: Database) throws {
+  private func start(_ context: StateContext) throws {
     guard thread == nil else { return }
-    thread = SystemThread { [self, weak database] in
+    thread = SystemThread { [self, weak documents = context.documents, sensitive = context.sensitive] in
       while waitUntilDue() {
+        guard let context = try? StateContext(documents, sensitive) else { return }
         // A failure was reported to observers, and is tried again.
-        guard let database else { return }
-        _ = try? save(in: database)
+        _ = try? save(in: context)
       }
     }
     if thread == nil { throw SatchelError(.noMemory, "the thread that saves state cannot be started") }

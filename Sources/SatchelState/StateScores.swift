@@ -36,13 +36,8 @@ public struct StateScores: Sendable {
   public func all() throws -> [(key: String, value: Double)] {
     try state.checkOpen()
     let changes = state.saver.operations { $0.kind == .score && $0.name == name }
-    let scores = try state.read(changes) { reader, unsaved in
-      var scores = try reader?.tables.scores(name) ?? [:]
-      for operation in unsaved {
-        guard let key = operation.target.key else { continue }
-        scores[key] = operation.action.score(after: scores[key])
-      }
-      return scores
+    guard case .scores(let scores) = try state.content(StateID(.scores, name), with: changes).content else {
+      return []
     }
     return scores.sorted { $0.key < $1.key }.map { ($0.key.text, bounded($0.value)) }
   }
@@ -60,7 +55,10 @@ public struct StateScores: Sendable {
   private func score(_ target: StateTarget) throws -> Double? {
     let changes = state.saver.operations(of: target)
     return try state.read(changes) { reader, unsaved in
-      var score = try reader.flatMap { try $0.tables.score(target) }
+      var score: Double?
+      if let key = target.key, case .scores(let scores)? = try reader?.content(target.id) {
+        score = scores[key]
+      }
       for operation in unsaved { score = operation.action.score(after: score) }
       return score
     }

@@ -22,7 +22,7 @@ public struct StateSet: Sendable {
       let bytes = try StateStore.bytes(of: value, at: "state/set/\(name.text)")
       let target = try target(value)
       try state.checkKey(of: target.id)
-      return try state.add(target, .set(bytes, isSealed: false)) { try state.stored(target) == nil }
+      return try state.add(target, .set(bytes, isSealed: false)) { try !state.hasMember(target) }
     }
   }
 
@@ -33,7 +33,7 @@ public struct StateSet: Sendable {
   public func remove(_ value: JSONValue) throws -> Bool {
     let target = try target(value)
     try state.checkKey(of: target.id)
-    return try state.add(target, .remove) { try state.stored(target) != nil }
+    return try state.add(target, .remove) { try state.hasMember(target) }
   }
 
   /// Removes all values; see `StateStore.clear(_:_:)`.
@@ -42,24 +42,15 @@ public struct StateSet: Sendable {
   /// Whether the set has a value.
   public func contains(_ value: JSONValue) throws -> Bool {
     try state.checkOpen()
-    return try state.stored(target(value)) != nil
+    return try state.hasMember(target(value))
   }
 
   /// Returns all values in a stable order: that of their JSON texts.
   public func values() throws -> [JSONValue] {
     try state.checkOpen()
     let changes = state.saver.operations { $0.kind == .member && $0.name == name }
-    let members = try state.read(changes) { reader, unsaved in
-      var members = try reader?.tables.members(name) ?? [:]
-      for operation in unsaved {
-        guard let key = operation.target.key else { continue }
-        if operation.action == .remove {
-          members[key] = nil
-        } else if members[key] == nil {
-          members[key] = operation.action.stored?.bytes
-        }
-      }
-      return members
+    guard case .set(let members) = try state.content(StateID(.set, name), with: changes).content else {
+      return []
     }
     let values = try members.values.map { bytes in
       let value = try StateStore.value(of: bytes, at: "state/set/\(name.text)")

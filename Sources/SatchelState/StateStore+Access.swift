@@ -12,7 +12,7 @@ extension StateStore {
   /// - Parameter mark: is saved together with the change
   func add(_ target: StateTarget, _ action: StateOperation.Action, marking mark: StateMark? = nil) throws {
     try checkWritable()
-    try saver.add(target, action, marking: mark, in: database)
+    try saver.add(target, action, marking: mark, in: context)
   }
 
   /// Adds a mark to the changes in memory, unless it is set already. Does nothing in a store opened
@@ -29,7 +29,7 @@ extension StateStore {
     do {
       return try read(changes) { reader, unsaved in
         if case .mark(let mark)? = unsaved.last?.action { return mark }
-        return try reader?.tables.mark(id)
+        return try reader?.document(id)?.mark
       }
     } catch let error as SatchelError where error.isAboutStore {
       // Setting it again changes nothing.
@@ -42,7 +42,7 @@ extension StateStore {
     _ target: StateTarget, _ action: StateOperation.Action, reading body: () throws -> Result
   ) throws -> Result {
     try checkWritable()
-    return try saver.add(target, action, in: database, reading: body)
+    return try saver.add(target, action, in: context, reading: body)
   }
 
   func checkWritable() throws {
@@ -60,34 +60,63 @@ extension StateStore {
   func read<Result>(
     _ changes: [StateOperation], _ body: (StateReader?, [StateOperation]) throws -> Result
   ) throws -> Result {
-    guard try database.has(StateSchema.subject) else { return try body(nil, changes) }
-    return try database.read { connection in
-      let reader = StateReader(
-        tables: StateTables(connection: connection, keyring: keyring), now: database.clock.now())
+    guard try context.hasTables else { return try body(nil, changes) }
+    // In a transaction, what is read may be rolled back.
+    let cache = database.isInTransaction ? nil : cache
+    return try context.documents.readReserved { documents in
+      let reader = StateReader(documents, keyring, cache, now: database.clock.now())
       return try body(reader, reader.unsaved(changes))
     }
   }
 
-  /// Returns a value or member, with the newest change to it applied.
-  func stored(_ target: StateTarget) throws -> (bytes: [UInt8], isSealed: Bool)? {
-    try newest(of: target) {
-      $0.action.stored
-    } stored: {
-      try $0.value(target)
+  /// A value as it is kept: JSON, or sealed.
+  struct StoredValue {
+    var bytes: [UInt8]
+    var isSealed: Bool
+    /// The time of its last change, in Unix milliseconds.
+    var time: Int64
+  }
+
+  /// Returns a value, with the newest change to it applied.
+  func stored(_ name: StateName) throws -> StoredValue? {
+    let id = StateID(.value, name)
+    return try newest(of: .value(name)) { change in
+      change.action.stored.map { StoredValue(bytes: $0.bytes, isSealed: $0.isSealed, time: change.time) }
+    } stored: { reader in
+      guard let document = try reader.document(id) else { return nil }
+      switch document.content {
+      case .plain(.value(let bytes)):
+        return bytes.map { StoredValue(bytes: $0, isSealed: false, time: document.modified) }
+      case .plain: return nil
+      case .sealed(let bytes): return StoredValue(bytes: bytes, isSealed: true, time: document.modified)
+      }
     }
   }
 
-  /// Returns a value with the time of its last change, in Unix milliseconds.
-  func timed(_ name: StateName) throws -> (bytes: [UInt8], isSealed: Bool, time: Int64)? {
-    try newest(of: .value(name)) { change in
-      change.action.stored.map { ($0.bytes, $0.isSealed, change.time) }
-    } stored: {
-      try $0.timedValue(name)
-    }
+  /// Whether a set has a member, with the newest change to it applied.
+  func hasMember(_ target: StateTarget) throws -> Bool {
+    try newest(of: target) { change in
+      change.action.stored.map { _ in true }
+    } stored: { reader in
+      guard let key = target.key, case .set(let members) = try reader.content(target.id) else { return nil }
+      return members[key].map { _ in true }
+    } ?? false
+  }
+
+  /// Opens a value.
+  ///
+  /// - Throws: `.unauthorized` when its key is not set, `.damaged`
+  func value(_ stored: StoredValue, of name: StateName) throws -> JSONValue {
+    let id = StateID(.value, name)
+    let bytes =
+      stored.isSealed
+      ? try SealedValue.open(
+        stored.bytes, by: keyring.keys, at: id.location, sealedAt: StateDocument.context(id)) : stored.bytes
+    return try Self.value(of: bytes, at: id.location)
   }
 
   private func newest<Content>(
-    of target: StateTarget, changed: (StateOperation) -> Content?, stored: (StateTables) throws -> Content?
+    of target: StateTarget, changed: (StateOperation) -> Content?, stored: (StateReader) throws -> Content?
   ) throws -> Content? {
     // A pending change is newer than anything in the store.
     if let pending = saver.pending(target) { return changed(pending) }
@@ -95,7 +124,7 @@ extension StateStore {
     do {
       return try read(changes) { reader, unsaved in
         if let newest = unsaved.last { return changed(newest) }
-        return try reader.flatMap { try stored($0.tables) }
+        return try reader.flatMap(stored)
       }
     } catch let error as SatchelError where error.isAboutStore {
       // When the store can be neither written nor read, the outbox file decides.
@@ -104,10 +133,26 @@ extension StateStore {
     }
   }
 
+  /// Returns the content of a list, a set or scores with the unsaved changes applied, and the time at which it was read.
+  ///
+  /// - Parameter changes: read from memory before
+  func content(_ id: StateID, with changes: [StateOperation]) throws -> (content: StateContent, now: Int64) {
+    try read(changes) { reader, unsaved in
+      var content = try reader?.content(id) ?? StateContent(id.kind)
+      for operation in unsaved { content.apply(operation) }
+      return (content, reader?.now ?? database.clock.now())
+    }
+  }
+
   /// Returns a value serialized as JSON.
   ///
-  /// - Throws: `.invalid` for a value that cannot be represented in JSON or is larger than `maximumBytes`
+  /// - Throws: `.invalid` for a value that cannot be represented in JSON, is larger than `maximumBytes` or has more
+  ///   levels than `maximumDepth`
   static func bytes(of value: JSONValue, at location: String) throws -> [UInt8] {
+    guard value.depth <= maximumDepth else {
+      throw SatchelError(.invalid, "\(location): has more than \(maximumDepth) levels").at(
+        limit: maximumDepth)
+    }
     let bytes = try naming(location) { try value.serialized() }
     guard bytes.count <= maximumBytes else {
       throw SatchelError(.invalid, "\(location): has \(bytes.count) bytes; the maximum is \(maximumBytes)")
@@ -122,33 +167,5 @@ extension StateStore {
     } catch {
       throw SatchelError(.damaged, "\(location): the stored value is not JSON: \(error)", underlying: error)
     }
-  }
-}
-
-extension StateOperation.Action {
-  /// The stored value after this action; nil when the action stores no value.
-  var stored: (bytes: [UInt8], isSealed: Bool)? {
-    if case .set(let bytes, let isSealed) = self { return (bytes, isSealed) }
-    return nil
-  }
-}
-
-/// One snapshot of the store.
-struct StateReader {
-  let tables: StateTables
-  /// The store's time.
-  let now: Int64
-
-  /// Returns the given changes that the snapshot does not contain.
-  ///
-  /// The changes must have been read from memory before the snapshot was taken: a change that is saved
-  /// meanwhile is recognised by its sequence number, and counts once.
-  func unsaved(_ operations: [StateOperation]) throws -> [StateOperation] {
-    var through: [Int64: Int64] = [:]
-    return try operations.filter { operation in
-      let saved = try through[operation.writer] ?? tables.saved(operation.writer)
-      through[operation.writer] = saved
-      return operation.sequence > saved
-    }.map { $0.credible(at: now) }
   }
 }

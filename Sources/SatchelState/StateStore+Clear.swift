@@ -29,27 +29,11 @@ extension StateStore {
       throw SatchelError(
         .busy, "\(id.location): cannot be cleared while the outbox file has changes that were not drained")
     }
-    guard try database.has(StateSchema.subject) else { return }
+    guard try context.hasTables else { return }
     try outbox.write(in: database) { transaction in
-      let tables = StateTables(connection: transaction.connection)
-      var changed = StateIDs()
-      if try tables.hasRows(id) { changed.insert(id) }
-      try tables.clear(id)
-      var tracking = StateTracking()
-      try tracking.note(changed, in: transaction, of: database)
+      var work = StateWork(context, transaction)
+      try work.clear(id)
+      try work.finish()
     }
-  }
-}
-
-extension StateTables {
-  /// Removes the rows of a list, a set or scores, and its waiting changes.
-  func clear(_ id: StateID) throws {
-    switch id.kind {
-    case .value: return
-    case .list: try connection.run("DELETE FROM state_item WHERE list = ?", .text(id.name.text))
-    case .set, .scores:
-      try connection.run("DELETE FROM state_value WHERE space = ?", .text(StateSpace.of(id)))
-    }
-    try forgetWaiting(id)
   }
 }

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRecords
 import SatchelStorage
 
 /// Stores small values that an app changes often: settings, navigation, search history, favourites,
@@ -12,37 +13,46 @@ import SatchelStorage
 public final class StateStore: Sendable {
   /// The maximum size of a value in bytes, as JSON.
   public static let maximumBytes = 16 << 20
+  /// The maximum number of levels of a value: it is stored, spooled and sent inside of other values.
+  public static let maximumDepth = 500
 
-  let database: Database
-  let outbox: Outbox
+  let context: StateContext
   let saver: StateSaver
-  let sensitive: SensitiveState
-  var keyring: Keyring { database.keyring }
+  let cache = StateCache()
+  var database: Database { context.database }
+  var outbox: Outbox { context.outbox }
+  var keyring: Keyring { context.keyring }
+  var sensitive: SensitiveState { context.sensitive }
   /// The declared defaults of values.
   let defaults = Locked(JSONObject())
 
-  /// - Parameter outbox: has been drained, or will be when all entry kinds are registered
-  /// - Throws: `.newer` when the state tables have a newer schema version, `.closed`, `.io`
-  package init(database: Database, outbox: Outbox, options: StateOptions = StateOptions()) throws {
-    self.database = database
-    self.outbox = outbox
+  /// - Parameter documents: of the same store; its outbox has been drained, or will be when all entry kinds are
+  ///   registered
+  /// - Throws: `.newer` when the tables have a newer schema version, `.closed`, `.io`
+  package init(_ documents: RecordStore, options: StateOptions = StateOptions()) throws {
+    let (database, outbox) = (documents.database, documents.outbox)
     var known: [StateID] = []
-    if try database.has(StateSchema.subject) {
-      try database.prepare(StateSchema.subject)
-      known = try database.read { try StateTables(connection: $0).sensitiveIDs() }
+    if try documents.hasReserved {
+      try documents.prepareReserved()
+      known = try database.read { try StateReader.sealed($0) }.filter(\.isSensitive).map(\.id)
     }
     let sensitive = SensitiveState(Set(known))
-    self.sensitive = sensitive
-    outbox.register(StateEntry.kind, of: .state) { entry, transaction, database in
-      try database.prepare(StateSchema.subject)
-      try StateEntry(json: entry, keys: database.keyring.keys)
-        .apply(in: transaction, of: database, noting: sensitive)
+    context = StateContext(documents: documents, sensitive: sensitive)
+    saver = StateSaver(options: options, spooled: Self.spooled(outbox, database))
+    outbox.register(StateEntry.kind, of: .state) { [weak documents, sensitive] entry, transaction, database in
+      let context = try StateContext(documents, sensitive)
+      try context.prepare()
+      try StateEntry(json: entry, keys: database.keyring.keys).apply(in: transaction, context)
     }
-    saver = StateSaver(
-      outbox: outbox, options: options, spooled: Self.spooled(outbox, database), sensitive: sensitive)
     registerSealed()
-    database.whenClosing { [saver] in try saver.close(in: $0) }
+    database.whenClosing { [weak self] _ in try self?.close() }
   }
+
+  // The documents are still there, which the steps of closing would not find any more.
+  deinit { try? close() }
+
+  /// Saves pending changes for the last time; later changes are rejected.
+  private func close() throws { try saver.close(in: context) }
 
   /// Returns the operations that an earlier handle left in the outbox file and that could not be drained yet;
   /// reads apply them on top of the store.
@@ -104,11 +114,8 @@ public final class StateStore: Sendable {
     // Read the store before the keyring: a new key is in the keyring before the first value is sealed with
     // it.
     return try locating(StateID(.value, name).details) {
-      guard let stored = try stored(.value(name)) else { return defaults.withLock { $0[key] } }
-      let location = "state/\(key)"
-      let bytes =
-        stored.isSealed ? try SealedValue.open(stored.bytes, by: keyring.keys, at: location) : stored.bytes
-      return try Self.value(of: bytes, at: location)
+      guard let stored = try stored(name) else { return defaults.withLock { $0[key] } }
+      return try value(stored, of: name)
     }
   }
 
@@ -149,8 +156,7 @@ public final class StateStore: Sendable {
     try checkOpen()
     let changes = saver.operations { $0.kind == .value && $0.name.text.utf8.starts(with: prefix.utf8) }
     return try read(changes) { reader, unsaved in
-      var keys = Set(
-        try reader?.tables.keys(in: StateSpace.values, prefix: prefix).map(StateName.init(sound:)) ?? [])
+      var keys = Set(try reader?.values(prefix: prefix).keys.map { $0 } ?? [])
       for operation in unsaved {
         if operation.action == .remove {
           keys.remove(operation.target.name)
@@ -177,7 +183,7 @@ public final class StateStore: Sendable {
       throw SatchelError(.invalid, "state cannot be flushed inside a transaction; flush before or after it")
     }
     try database.refuseDuringOtherBatch()
-    let isSpooled = try saver.save(in: database)
+    let isSpooled = try saver.save(in: context)
     return !isSpooled
   }
 

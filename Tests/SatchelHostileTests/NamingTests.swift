@@ -20,13 +20,9 @@ private let independent: Set<String> = [
   "record.created",
   "record.modified", "record.revision", "record_collection.shape", "record_collection.version",
   "record_conflict.id", "record_conflict.time", "record_migration.version", "section.updated_at",
-  "state_item.number", "state_item.time", "state_saved.through",
-  "state_saved.time", "state_saved.writer",
-  "state_synced.item_limit", "state_synced.max_age", "state_synced.maximum", "state_synced.minimum",
-  "state_synced.name", "state_synced.removed_at",
+  "outbox_saved.through", "outbox_saved.time", "outbox_saved.writer",
   "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
   "sync_log.synced", "sync_writer.file", "sync_writer.stamp",
-  "state_value.time",
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.size",
@@ -57,8 +53,7 @@ private let absent: Set<String> = [
   "photo_local.thumbnail_cached_at", "photo_local.scanned_date", "photo_local.date_source",
   "photo_shard.pending_checksum", "photo_shard.pending_sequence",
   "record_conflict.base", "record_conflict.code", "record_conflict.reason", "record_conflict.remote",
-  "record_conflict.waits_for", "record_collection.sealed_by", "state_waiting.id", "state_waiting.kind",
-  "state_waiting.name", "state_waiting.operation",
+  "record_conflict.waits_for", "record_collection.sealed_by",
   "sync_entry.ancestors", "sync_entry.conflict", "sync_entry.created", "sync_entry.deleted",
   "sync_entry.error",
   "sync_entry.error_code", "sync_entry.in_flight_envelope", "sync_entry.in_flight_number",
@@ -71,10 +66,10 @@ private let absent: Set<String> = [
 /// Tables of which a row may be missing without a contradiction.
 private let optional: Set<String> = [
   // Values of the app.
-  "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value",
+  "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.
   "change", "photo_conflict", "photo_file", "record_conflict", "record_migration",
-  "remote_probe", "state_migration", "state_saved", "story_tag", "sync_owner",
+  "outbox_saved", "remote_probe", "story_tag", "sync_owner",
 ]
 
 @Suite("check reports contradictions between rows")

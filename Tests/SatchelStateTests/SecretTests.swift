@@ -11,25 +11,16 @@ struct SecretTests {
   let fixture: StateFixture
   init() throws { fixture = try StateFixture() }
 
-  private func sealed(_ database: Database, _ key: String) throws -> [UInt8] {
-    try database.read { connection in
-      try #require(
-        try connection.first("SELECT value FROM state_value WHERE key = ? AND is_sealed = 1", .text(key)) {
-          Array($0.bytes(0))
-        })
-    }
+  private func sealed(_ store: StateFixture.Opened, _ key: String) throws -> [UInt8] {
+    let document = try #require(try store.stored(.value, key))
+    guard case .sealed(let bytes) = document.content else { throw CancellationError() }
+    return bytes
   }
 
-  private func put(_ bytes: [UInt8], _ database: Database, _ key: String) throws {
-    try database.write { transaction in
-      try bytes.withUnsafeBytes {
-        try transaction.connection.run(
-          """
-          INSERT OR REPLACE INTO state_value(space, key, time, is_sealed, value)
-          VALUES('value', ?, 0, 1, ?)
-          """, .text(key), .blob($0))
-      }
-    }
+  private func put(_ bytes: [UInt8], _ store: StateFixture.Opened, _ key: String) throws {
+    var text: [UInt8] = []
+    Base64.append(bytes, to: &text)
+    try store.setBody("value/\(key)", "{\"value\":\"\(String(decoding: text, as: UTF8.self))\"}")
   }
 
   private func open(_ key: [UInt8]?) throws -> StateFixture.Opened {
@@ -138,25 +129,25 @@ struct SecretTests {
     try store.state.set("token", ["word": "secret"], sensitive: true)
     try store.state.set("other", 1, sensitive: true)
     try store.state.flush()
-    let bytes = try sealed(store.database, "token")
+    let bytes = try sealed(store, "token")
     for position in bytes.indices {
       for bit: UInt8 in [1, 0x80] {
         var changed = bytes
         changed[position] ^= bit
-        try put(changed, store.database, "token")
+        try put(changed, store, "token")
         let code = try stateCode { _ = try store.state.get("token") }
         // The bytes of the key's name: as if sealed by another key.
         #expect(code == ((1...8).contains(position) ? .unauthorized : .damaged), "byte \(position)")
       }
     }
     for count in bytes.indices {
-      try put(Array(bytes.prefix(count)), store.database, "token")
+      try put(Array(bytes.prefix(count)), store, "token")
       #expect(try stateCode { _ = try store.state.get("token") } == .damaged)
     }
     // A sealed value that was moved to another key cannot be opened there.
-    try put(try sealed(store.database, "other"), store.database, "token")
+    try put(try sealed(store, "other"), store, "token")
     #expect(try stateCode { _ = try store.state.get("token") } == .damaged)
-    try put(bytes, store.database, "token")
+    try put(bytes, store, "token")
     #expect(try store.state.get("token") == ["word": "secret"])
     #expect(try store.state.get("other") == 1)
   }
@@ -167,9 +158,9 @@ struct SecretTests {
     for number in 0..<20 { try store.state.set("\(number)", .int(Int64(number)), sensitive: true) }
     try store.state.flush()
     try store.state.set("pending", "p", sensitive: true)
-    let before = try sealed(store.database, "7")
+    let before = try sealed(store, "7")
     try store.state.rotateKey(to: StateFixture.otherKey)
-    #expect(try sealed(store.database, "7") != before)
+    #expect(try sealed(store, "7") != before)
     try store.state.set("later", "l", sensitive: true)
     for number in 0..<20 { #expect(try store.state.get("\(number)") == .int(Int64(number))) }
     try store.database.close()
@@ -187,12 +178,12 @@ struct SecretTests {
     for number in 0..<5 { try store.state.set("\(number)", .int(Int64(number)), sensitive: true) }
     try store.state.flush()
     // A value that cannot be opened stops it in the middle.
-    var broken = try sealed(store.database, "3")
+    var broken = try sealed(store, "3")
     let sound = broken
     broken[broken.count - 1] ^= 1
-    try put(broken, store.database, "3")
+    try put(broken, store, "3")
     #expect(try stateCode { try store.state.rotateKey(to: StateFixture.otherKey) } == .damaged)
-    try put(sound, store.database, "3")
+    try put(sound, store, "3")
     // So does a store that cannot be written.
     let blocker = try fixture.block()
     #expect(try stateCode { try store.state.rotateKey(to: StateFixture.otherKey) } == .busy)

@@ -1,6 +1,7 @@
 import Foundation
 import SatchelCore
 import SatchelJSON
+import SatchelRecords
 import SatchelStorage
 import Testing
 
@@ -137,19 +138,21 @@ struct SensitiveHandlesTests {
     #expect(try StateStore.check(first.database).isEmpty)
   }
 
-  @Test("recovering restores the marks of sealed lists, sets and scores")
-  func repair() throws {
+  @Test("recovering keeps sealed lists, sets and scores sealed")
+  func recovering() throws {
     let store = try fixture.open(key: StateFixture.key)
     try StateFixture.fillSensitive(store.state)
     try store.state.flush()
-    try store.database.write { try $0.connection.execute("DELETE FROM state_sensitive") }
-    #expect(try !StateStore.check(store.database).isEmpty)
+    // As when the row of the collection was lost.
+    try store.database.write { try $0.connection.execute("DELETE FROM record_collection") }
+    #expect(throws: SatchelError.self) { try store.state.list("l").items() }
     try store.database.close()
     let later = try fixture.open(key: nil)
-    try StateStore.repair(later.database)
+    #expect(try RecordCollection.repair(later.database).contains { $0.message.contains("@state") })
     try later.database.close()
     let last = try fixture.open(key: StateFixture.key)
     #expect(try StateStore.check(last.database).isEmpty)
     try StateFixture.expectFilled(last.state)
+    #expect(try last.sealedCount() == 3)
   }
 }

@@ -6,7 +6,8 @@ import SatchelTesting
 import Synchronization
 import Testing
 
-import SatchelState
+@testable import SatchelRecords
+@testable import SatchelState
 
 /// A store in a directory of its own, for tests of state and of the outbox.
 final class StateFixture: Sendable {
@@ -44,7 +45,7 @@ final class StateFixture: Sendable {
   ) throws -> Opened {
     let database = try database(path, change)
     let outbox = Outbox(path: database.path)
-    let state = try StateStore(database: database, outbox: outbox, options: options)
+    let state = try StateStore(RecordStore(database: database, outbox: outbox), options: options)
     _ = try? outbox.drain(in: database)
     return Opened(database: database, outbox: outbox, state: state)
   }
@@ -62,6 +63,34 @@ final class StateFixture: Sendable {
 
   static let key = [UInt8](0..<32)
   static let otherKey = [UInt8](repeating: 7, count: 32)
+}
+
+extension StateFixture.Opened {
+  /// What the store has of some state, with what is in its document.
+  func stored(_ kind: Change.StateKey.Kind, _ name: String) throws -> StateDocument? {
+    try state.read([]) { reader, _ in try reader?.document(StateID(kind, StateName(sound: name))) }
+  }
+
+  /// The number of documents that are sealed.
+  func sealedCount() throws -> Int64 {
+    try database.read { try $0.number("SELECT count(*) FROM record WHERE is_sealed = 1") }
+  }
+
+  /// The content of a document as it is stored: a JSON text, in which sealed content is a string.
+  func body(_ id: String) throws -> String {
+    try database.read { connection in
+      try #require(try connection.first("SELECT body FROM record WHERE key = ?", .text(id)) { $0.text(0) })
+    }
+  }
+
+  /// Replaces the content of a document.
+  func setBody(_ id: String, _ body: String) throws {
+    try database.write { transaction in
+      try transaction.connection.run(
+        "UPDATE record SET body = CAST(? AS BLOB), revision = revision + 1 WHERE key = ?", .text(body),
+        .text(id))
+    }
+  }
 }
 
 /// Returns the code of the `SatchelError` that `body` throws; nil when it succeeds.

@@ -4,12 +4,22 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-import SatchelState
+@testable import SatchelState
 
 @Suite("Lists of state")
 struct StateListTests {
   let fixture: StateFixture
   init() throws { fixture = try StateFixture() }
+
+  /// The items as they are stored.
+  private func content(_ list: StateList) throws -> StateContent {
+    .list(
+      StateListContent(
+        items: try list.items().map {
+          StateListContent.Item(
+            value: try $0.value.serialized(), identity: try ValueIdentity($0.value), time: $0.time)
+        }))
+  }
 
   private func values(_ list: StateList) throws -> [JSONValue] { try list.items().map(\.value) }
 
@@ -24,7 +34,7 @@ struct StateListTests {
     #expect(try values(list) == [5, 4, 3])
     try store.state.flush()
     #expect(try values(list) == [5, 4, 3])
-    #expect(try store.database.read { try $0.number("SELECT count(*) FROM state_item") } == 3)
+    #expect(try store.stored(.list, "history")?.content == .plain(content(list)))
     // With a reader's smaller limit fewer items are returned, and none is removed.
     #expect(try values(store.state.list("history", limit: 2)) == [5, 4])
     #expect(try values(store.state.list("history")) == [5, 4, 3])
@@ -108,7 +118,7 @@ struct StateListTests {
     try later.state.flush()
     #expect(try values(again) == ["newest", "new"])
     // The push deleted the expired items from the file.
-    #expect(try later.database.read { try $0.number("SELECT count(*) FROM state_item") } == 2)
+    #expect(try later.stored(.list, "seen")?.content == .plain(content(again)))
     let times = try again.items().map(\.time)
     #expect(times == times.sorted(by: >))
   }

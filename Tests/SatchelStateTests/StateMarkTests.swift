@@ -13,13 +13,9 @@ struct StateMarkTests {
   init() throws { fixture = try StateFixture() }
 
   private func marks(_ store: StateFixture.Opened) throws -> [String: StateMark] {
-    guard try store.database.has(StateSchema.subject) else { return [:] }
-    return try store.database.read { connection in
-      let tables = StateTables(connection: connection)
+    try store.state.read([]) { reader, _ in
       var marks: [String: StateMark] = [:]
-      try connection.each("SELECT kind || '/' || name FROM state_synced") { row in
-        marks[row.text(0)] = try StateID(row.text(0)).flatMap { try tables.synced($0)?.mark }
-      }
+      try reader?.each { marks[$0.id.text] = $0.mark }
       return marks
     }
   }
@@ -204,11 +200,15 @@ struct StateMarkTests {
       } catch is Undo {}
       return count
     }
-    #expect(try findings("UPDATE state_synced SET kind = 'values' WHERE kind = 'value'") == 1)
-    #expect(try findings("UPDATE state_synced SET name = name || char(1)") == 4)
-    #expect(try findings("UPDATE state_synced SET removed_at = 1") == 4)
-    #expect(try findings("UPDATE state_synced SET minimum = 11, maximum = 10 WHERE kind = 'scores'") == 1)
-    #expect(try findings("UPDATE state_synced SET minimum = 1, maximum = 10 WHERE kind = 'set'") == 1)
-    #expect(try findings("UPDATE state_synced SET item_limit = 0 WHERE kind = 'list'") == 1)
+    func replaced(_ text: String, _ other: String) -> String {
+      "UPDATE record SET body = CAST(replace(body, '\(text)', '\(other)') AS BLOB)"
+    }
+    #expect(try findings("UPDATE record SET key = 'values/v' WHERE key = 'value/v'") == 1)
+    #expect(try findings("UPDATE record SET key = key || char(1)") == 4)
+    #expect(try findings(replaced("\"synced\":true", "\"synced\":true,\"removed\":true")) == 4)
+    #expect(try findings(replaced("\"synced\":true", "\"synced\":1")) == 4)
+    #expect(try findings(replaced("\"maximum\":10", "\"maximum\":-1")) == 1)
+    #expect(try findings(replaced("\"limit\":3", "\"limit\":0")) == 1)
+    #expect(try findings(replaced("\"value\":1", "\"value\":1}")) == 1)
   }
 }

@@ -4,6 +4,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
+import SatchelRecords
 import SatchelState
 
 @Suite("Times at which state is saved")
@@ -12,8 +13,8 @@ struct StateSavingTests {
   init() throws { fixture = try StateFixture() }
 
   private func saved(_ database: Database) throws -> Int64 {
-    guard try database.has(StateSchema.subject) else { return 0 }
-    return try database.read { try $0.number("SELECT count(*) FROM state_value") }
+    guard try database.has(RecordSchema.subject) else { return 0 }
+    return try database.read { try $0.number("SELECT count(*) FROM record") }
   }
 
   @Test("saves when the save delay has passed without a change, independent of the system clock")

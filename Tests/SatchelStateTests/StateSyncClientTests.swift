@@ -82,14 +82,18 @@ struct StateSyncClientTests {
     }
   }
 
-  @Test("a value with too many levels for an envelope is refused, and named")
+  @Test("content with too many levels for an envelope is refused when it is given, and named")
   func levels() throws {
     let device = try StateSyncDevice(fixture)
-    for (levels, isValid) in [(509, true), (510, true), (511, false), (512, false)] {
+    for (levels, isValid) in [(499, true), (500, true), (501, false), (512, false)] {
       let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
-      try device.state.set("v", JSONValue(parsing: Array(text.utf8)), synced: true)
-      #expect(try stateCode { _ = try device.document("value/v") } == (isValid ? nil : .invalid))
+      let value = try JSONValue(parsing: Array(text.utf8))
+      let code = isValid ? nil : SatchelError.Code.invalid
+      #expect(try stateCode { try device.state.set("v", value, synced: true) } == code)
+      #expect(try stateCode { try device.state.list("l", synced: true).push(value) } == code)
+      #expect(try stateCode { try device.state.set(named: "m", synced: true).add(value) } == code)
     }
+    for id in ["value/v", "list/l", "set/m"] { #expect(try device.document(id) != nil) }
   }
 
   // MARK: Sensitive values
@@ -118,8 +122,7 @@ struct StateSyncClientTests {
     try device.state.setKey(StateFixture.otherKey)
     #expect(try device.decide(entry) == [.apply])
     #expect(try device.state.get("t") == "secret")
-    let sealed = "SELECT count(*) FROM state_value WHERE is_sealed = 1" as StaticString
-    #expect(try device.store.database.read { try $0.number(sealed) } == 1)
+    #expect(try device.store.sealedCount() == 1)
     #expect(try device.decide(entry) == [.match])
   }
 
@@ -301,7 +304,7 @@ struct StateSyncClientTests {
     try device.state.scores("s", synced: true).add("k", 0.5)
     try device.state.flush()
     try device.store.database.write { transaction in
-      try transaction.connection.run("UPDATE state_value SET value = x'7b'")
+      try transaction.connection.run("UPDATE record SET body = x'7b'")
     }
     let document = #"{"scores":{"k":1},"minimum":0,"maximum":1}"#
     let scores = try StateSyncDevice.envelope("scores/s", document)

@@ -3,6 +3,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
+import SatchelRecords
 import SatchelState
 
 @Suite("Values of state")
@@ -161,11 +162,11 @@ struct StateValueTests {
     #expect(try store.state.get("k") == nil)
     #expect(try store.state.keys() == [])
     #expect(try store.state.list("l").items() == [])
-    #expect(try store.database.has(StateSchema.subject) == false)
+    #expect(try store.database.has(RecordSchema.subject) == false)
     try store.state.set("k", 1)
-    #expect(try store.database.has(StateSchema.subject) == false)
+    #expect(try store.database.has(RecordSchema.subject) == false)
     try store.state.flush()
-    #expect(try store.database.has(StateSchema.subject))
+    #expect(try store.database.has(RecordSchema.subject))
   }
 
   @Test("state in memory works as in a file, also inside a transaction")

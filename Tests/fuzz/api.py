@@ -112,7 +112,7 @@ def is_expected(code: str, message: str) -> bool:
     constraint when it is drained; one of a sensitive list, set or scores waits until a process sets the key.
     """
     return code == "rejected_change" or (
-        code == "state_waiting" and message.endswith("a change waits for the encryption key")
+        code == "state" and message.endswith("a change waits for the encryption key")
     )
 
 

@@ -163,7 +163,7 @@ def test_damage_is_listed_and_the_rest_is_shown(page, tmp_path):
         store.records("tasks").put("t", {"text": "x"})
         store.state.set("theme", "dark")
     with closing(sqlite3.connect(tmp_path / "app.satchel")) as database:
-        database.execute("UPDATE state_value SET value = x'7b' WHERE key = 'theme'")
+        database.execute("UPDATE record SET body = x'7b' WHERE key = 'value/theme'")
         database.commit()
     found = page(code=1)
     assert "The check has 1 finding." in found.text("p")

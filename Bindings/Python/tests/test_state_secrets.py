@@ -85,9 +85,9 @@ def test_copies_have_what_is_secret_and_stay_encrypted(path: Path, tmp_path: Pat
         store.backup(tmp_path / "backup")
     restored, recovered = tmp_path / "restored", tmp_path / "recovered"
     satchel.restore(tmp_path / "backup", restored)
-    # As when these rows were lost.
+    # As when this row was lost.
     connection = sqlite3.connect(path)
-    connection.execute("DELETE FROM state_sensitive")
+    connection.execute("DELETE FROM record_collection WHERE name = '@state'")
     connection.commit()
     connection.close()
     satchel.recover(path, recovered)
@@ -155,9 +155,9 @@ def test_a_sealed_value_that_was_tampered_with_is_reported(path: Path) -> None:
         store.state.set("b", "two", sensitive=True)
     connection = sqlite3.connect(path)
     # The value of one key cannot stand for another's.
-    rows = dict(connection.execute("SELECT key, value FROM state_value WHERE key IN ('a', 'b')"))
-    assert len(rows) == 2
-    connection.execute("UPDATE state_value SET value = ? WHERE key = 'b'", (rows["a"],))
+    bodies = dict(connection.execute("SELECT key, body FROM record WHERE key IN ('value/a', 'value/b')"))
+    assert len(bodies) == 2
+    connection.execute("UPDATE record SET body = ? WHERE key = 'value/b'", (bodies["value/a"],))
     connection.commit()
     connection.close()
     with satchel.open(path) as store:

@@ -50,7 +50,7 @@ extension RecordStore {
         """
         SELECT name, version, count + (SELECT count(*) FROM record WHERE record.id >= (collection.id << 40) + next
         AND record.id < (collection.id + 1) << 40), declaration FROM record_collection AS collection
-        WHERE version > 0 ORDER BY name
+        WHERE version > 0 AND id > 0 ORDER BY name
         """
       ) { row in
         let declaration = try JSONValue(parsing: row.bytes(3))

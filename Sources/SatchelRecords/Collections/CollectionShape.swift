@@ -37,6 +37,9 @@ final class CollectionShape: Sendable {
   let isDeclaredSynced: Bool
   let onConflict: ConflictPolicy
 
+  /// See `ReservedCollection`.
+  var isReserved: Bool { id == ReservedCollection.state.id }
+
   /// Whether a write needs the previous document.
   var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
 
@@ -57,7 +60,7 @@ final class CollectionShape: Sendable {
     schema = try declaration.schema.map { try RecordSchemaCheck($0) }
     sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: row.name, row.id)
     generation = declaration.generation
-    isSynced = declaration.isSynced ?? true
+    isSynced = row.id == ReservedCollection.state.id ? false : declaration.isSynced ?? true
     isDeclaredSynced = declaration.isSynced == true
     onConflict = declaration.onConflict
   }

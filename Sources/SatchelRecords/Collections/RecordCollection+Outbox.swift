@@ -68,12 +68,11 @@ extension RecordCollection {
 extension RecordStore {
   /// Registers the handlers that drain spooled writes.
   func registerEntries() {
-    outbox.register(Self.sealedKind, of: .records) { [weak self] entry, transaction, database in
-      guard let self else { return }
-      try outbox.apply(openedEntry(entry), in: transaction, of: database)
+    register(Self.sealedKind) { store, entry, transaction in
+      try store.outbox.apply(store.openedEntry(entry), in: transaction, of: store.database)
     }
-    outbox.register("put", of: .records) { [weak self] entry, _, _ in
-      try self?.apply(entry) { work, collection, key in
+    register("put") { store, entry, _ in
+      try store.apply(entry) { work, collection, key in
         guard let document = entry["document"]?.stringValue else {
           throw SatchelError(.invalid, "put: an entry must have \"document\"")
         }
@@ -86,37 +85,47 @@ extension RecordStore {
         }
       }
     }
-    outbox.register("delete", of: .records) { [weak self] entry, _, _ in
-      try self?.apply(entry) { work, collection, key in
+    register("delete") { store, entry, _ in
+      try store.apply(entry) { work, collection, key in
         _ = try work.delete(key, from: collection, ifRevision: entry["if_revision"]?.intValue)
       }
     }
-    outbox.register("update", of: .records) { [weak self] entry, _, _ in
-      try self?.apply(entry) { work, collection, key in
+    register("update") { store, entry, _ in
+      try store.apply(entry) { work, collection, key in
         _ = try work.update(
           key, entry["patch"] ?? .null, in: collection, ifRevision: entry["if_revision"]?.intValue)
       }
     }
-    outbox.register("delete_many", of: .records) { [weak self] entry, _, _ in
+    register("delete_many") { store, entry, _ in
       guard let name = entry["collection"]?.stringValue, let ids = entry["ids"]?.arrayValue else {
         throw SatchelError(.invalid, "delete_many: an entry must have \"collection\" and \"ids\"")
       }
-      try self?.collection(name, version: entry["version"]?.intValue) { work, collection in
+      try store.collection(name, version: entry["version"]?.intValue) { work, collection in
         _ = try work.deleteMany(ids.compactMap(\.stringValue).map { Array($0.utf8) }, from: collection)
       }
     }
-    outbox.register("put_many", of: .records) { [weak self] entry, _, _ in
+    register("put_many") { store, entry, _ in
       guard let name = entry["collection"]?.stringValue, let documents = entry["documents"]?.stringValue
       else {
         throw SatchelError(.invalid, "put_many: an entry must have \"collection\" and \"documents\"")
       }
-      try self?.collection(name, version: entry["version"]?.intValue) { work, collection in
+      try store.collection(name, version: entry["version"]?.intValue) { work, collection in
         try Array(documents.utf8).withUnsafeBytes { bytes in
           let tape = try naming("documents") { try JSONTape(bytes) }
           _ = try work.putMany(
             tape, keeping: entry["known"].map { try KnownMembers(json: $0) }, in: collection)
         }
       }
+    }
+  }
+
+  /// - Parameter apply: the handler; an entry whose store was released stays in the file
+  private func register(
+    _ kind: String, _ apply: @escaping @Sendable (RecordStore, JSONValue, Transaction) throws -> Void
+  ) {
+    outbox.register(kind, of: .records) { [weak self] entry, transaction, _ in
+      guard let self else { throw SatchelError(.closed, "the store is closed") }
+      try apply(self, entry, transaction)
     }
   }
 

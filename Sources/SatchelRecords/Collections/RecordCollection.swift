@@ -21,8 +21,7 @@ public final class RecordCollection: Sendable {
   let keys: DeferredIndex<RecordIDs>
   /// The members of documents that the app's type has; nil where documents are written as a whole.
   let known: KnownMembers?
-  /// The collection's row in the current read transactions, one for each connection that reads.
-  private let snapshots = Locked<[CollectionSnapshot]>([])
+  private let snapshots = CollectionSnapshots()
   let mirroring = Locked<RecordMirror?>(nil)
 
   init(
@@ -84,21 +83,14 @@ public final class RecordCollection: Sendable {
 
   /// Returns the collection's row, read once for all reads that share a transaction.
   func row(_ connection: Connection) throws -> CollectionRow {
-    let number = connection.snapshot
-    if number != 0, let known = snapshots.withLock({ $0.first { $0.number == number } }) { return known.row }
-    guard let row = try CollectionRow.read(id, connection) else {
-      throw SatchelError(
-        .notFound, "\(name): not in the store: the collection was dropped, or its creation was rolled back")
-    }
-    try checkVersion(row)
-    if number != 0 {
-      let snapshot = CollectionSnapshot(number: number, row: row)
-      snapshots.withLock { snapshots in
-        if snapshots.count >= CollectionSnapshot.maxCount { snapshots.removeLast() }
-        snapshots.insert(snapshot, at: 0)
+    try snapshots.row(of: connection) {
+      guard let row = try CollectionRow.read(id, connection) else {
+        throw SatchelError(
+          .notFound, "\(name): not in the store: the collection was dropped, or its creation was rolled back")
       }
+      try checkVersion(row)
+      return row
     }
-    return row
   }
 
   private func checkVersion(_ row: CollectionRow) throws {
@@ -196,17 +188,33 @@ public final class RecordCollection: Sendable {
   }
 }
 
-/// The row of a collection in one read transaction, for all reads that share it.
-final class CollectionSnapshot: Sendable {
+/// The row of a collection in the current read transactions, read once for all reads that share one.
+final class CollectionSnapshots: Sendable {
   /// The number of connections that read at once.
-  static let maxCount = 4
+  private static let maxCount = 4
 
-  /// The number of the transaction; see `Connection.snapshot`.
-  let number: UInt64
-  let row: CollectionRow
+  /// A row, and the number of the transaction; see `Connection.snapshot`. An object, because an array of large
+  /// values would be copied.
+  private final class Snapshot: Sendable {
+    let number: UInt64
+    let row: CollectionRow
 
-  init(number: UInt64, row: CollectionRow) {
-    self.number = number
-    self.row = row
+    init(number: UInt64, row: CollectionRow) { (self.number, self.row) = (number, row) }
+  }
+
+  private let known = Locked<[Snapshot]>([])
+
+  func row(of connection: Connection, read: () throws -> CollectionRow) throws -> CollectionRow {
+    let number = connection.snapshot
+    if number != 0, let known = known.withLock({ $0.first { $0.number == number } }) { return known.row }
+    let row = try read()
+    if number != 0 {
+      let snapshot = Snapshot(number: number, row: row)
+      known.withLock { known in
+        if known.count >= Self.maxCount { known.removeLast() }
+        known.insert(snapshot, at: 0)
+      }
+    }
+    return row
   }
 }

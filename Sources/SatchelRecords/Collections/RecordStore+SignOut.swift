@@ -17,7 +17,7 @@ extension RecordStore {
     guard try database.has(RecordSchema.subject) else { return }
     let connection = transaction.connection
     var collections: [(id: Int64, name: String)] = []
-    try connection.each("SELECT id, name FROM record_collection ORDER BY id") {
+    try connection.each("SELECT id, name FROM record_collection WHERE id > 0 ORDER BY id") {
       collections.append((try $0.integer(0, in: RecordRow.collections), $0.text(1)))
     }
     for (id, _) in collections {
@@ -31,14 +31,24 @@ extension RecordStore {
         .integer(RecordRow.base(of: id)), .integer(RecordRow.base(of: id + 1)), .integer(id))
     }
     for sql: StaticString in [
-      "DELETE FROM record", "DELETE FROM record_key", "DELETE FROM record_value",
-      "DELETE FROM record_reference",
-      "DELETE FROM record_kept", "DELETE FROM record_conflict",
+      "DELETE FROM record WHERE id >= 1 << 40", "DELETE FROM record_key", "DELETE FROM record_value",
+      "DELETE FROM record_reference", "DELETE FROM record_kept", "DELETE FROM record_conflict",
     ] {
       try connection.run(sql)
     }
+    try keepKeysOfReserved(connection)
     let names = collections.map(\.name)
     if !names.isEmpty { transaction.note(subject: .records, keys: names) }
+  }
+
+  /// Writes the index of ids of the reserved collection again, whose documents are not removed here.
+  private func keepKeysOfReserved(_ connection: Connection) throws {
+    let source = RecordIDs(collection: ReservedCollection.state.id)
+    var entries: [(hash: Int64, row: Int64)] = []
+    let (floor, _) = try source.extent(connection)
+    try source.scan(connection, from: source.start, through: floor) { entries.append(($0, $1)) }
+    entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
+    try RecordIDs.keys.add(entries, connection)
   }
 
   /// Forgets what the handles know of records that signing out has removed, and writes the files of their mirrors.

@@ -6,8 +6,10 @@ import SatchelStorage
 /// The state that the handles of all collections of one open store share.
 package final class RecordStore: Sendable {
   package let database: Database
-  let outbox: Outbox
+  package let outbox: Outbox
   let calls: FileCalls
+  /// The row of the reserved collection in the current read transactions.
+  let reserved = CollectionSnapshots()
   private let kept = Locked<[Int64: Kept]>([:])
   private let work = Locked<RecordWork?>(nil)
   /// The collections as the latest transaction left them, with the number of that transaction.
@@ -169,14 +171,17 @@ package final class RecordStore: Sendable {
 
   /// Reads one snapshot of the store; inside a transaction of the same thread, including its writes.
   func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    if database.isInTransaction {
-      return try database.join { transaction in
-        try current(transaction)?.flush()
-        return try body(transaction.connection)
-      }
-    }
     try writeDeferred()
-    return try database.read(body)
+    return try snapshot(body)
+  }
+
+  /// Reads as `read` does, without the deferred puts.
+  func snapshot<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    guard database.isInTransaction else { return try database.read(body) }
+    return try database.join { transaction in
+      try current(transaction)?.flush()
+      return try body(transaction.connection)
+    }
   }
 
   /// Reads as `read` does; a long one can be stopped, but not the deferred writes before it.

@@ -40,35 +40,15 @@ extension RecordWork {
     let entries = try indexEntries(old?.body, body, key, row, collection)
     let references = try referenceChanges(old?.body, body, key, collection)
     let sealed = try sealed(body, key, collection)
-    func storing(_ write: (UnsafeRawBufferPointer) throws -> Void) throws {
-      if let sealed { try sealed.withUnsafeBytes { try write($0) } } else { try write(body) }
-    }
+    var write = RowWrite(key: key, hash: hash, row: row, old: old, isSealed: sealed != nil)
+    write.revision = remote?.revision ?? 0
+    write.created = remote?.created
+    write.modified = remote?.modified ?? now
+    if old == nil { write.revision = max(write.revision, try 1 + lastRevision(key, collection)) }
     return try changing {
-      let revision: Int64
-      let record: Int64
-      if let row, let old {
-        record = row
-        released.remove(row)
-        revision = max(old.revision + 1, remote?.revision ?? 0)
-        try storing {
-          try table.update(
-            row, $0, revision: revision, modified: remote?.modified ?? now, isSealed: sealed != nil)
-        }
-        if let remote {
-          try table.setTimes(row, revision: revision, created: remote.created, modified: remote.modified)
-        }
-      } else {
-        record = collection.base + collection.numbers.next
-        revision = max(
-          1 + collection.numbers.revised, try 1 + lastRevision(key, collection), remote?.revision ?? 0)
-        try storing {
-          try table.insert(
-            record, key, $0, revision: revision, created: remote?.created ?? now,
-            modified: remote?.modified ?? now, isSealed: sealed != nil)
-        }
-        collection.numbers.next += 1
-        collection.keys.add(hash, row: record)
-      }
+      let (record, revision) =
+        try sealed.map { sealed in try sealed.withUnsafeBytes { try self.write($0, write, collection) } }
+        ?? self.write(body, write, collection)
       try apply(entries, record, collection)
       try apply(references, record, collection)
       collection.noteChange(key)
@@ -77,6 +57,47 @@ extension RecordWork {
       try mergeIfNeeded(collection)
       return RecordReceipt(revision: revision, isNew: old == nil)
     }
+  }
+
+  /// The row that a write inserts or replaces.
+  struct RowWrite {
+    var key: UnsafeRawBufferPointer
+    /// The hash of the key, and the row that has it.
+    var hash: Int64
+    var row: Int64?
+    var old: RecordTable.Head?
+    var isSealed: Bool
+    /// The revision that it has at least.
+    var revision: Int64 = 0
+    /// Of another copy; nil for a change of this one.
+    var created: Int64?
+    var modified: Int64 = 0
+  }
+
+  /// Inserts or replaces the row of a document.
+  ///
+  /// - Parameter body: the document as it is stored
+  func write(
+    _ body: UnsafeRawBufferPointer, _ write: RowWrite, _ collection: WorkingCollection
+  ) throws -> (record: Int64, revision: Int64) {
+    let table = RecordTable(connection: connection)
+    if let row = write.row, let old = write.old {
+      released.remove(row)
+      let revision = max(old.revision + 1, write.revision)
+      try table.update(row, body, revision: revision, modified: write.modified, isSealed: write.isSealed)
+      if let created = write.created {
+        try table.setTimes(row, revision: revision, created: created, modified: write.modified)
+      }
+      return (row, revision)
+    }
+    let record = collection.base + collection.numbers.next
+    let revision = max(1 + collection.numbers.revised, write.revision)
+    try table.insert(
+      record, write.key, body, revision: revision, created: write.created ?? now, modified: write.modified,
+      isSealed: write.isSealed)
+    collection.numbers.next += 1
+    collection.keys.add(write.hash, row: record)
+    return (record, revision)
   }
 
   /// Sets a record's times to those of another copy, and its revision, where that is higher.
@@ -134,7 +155,9 @@ extension RecordWork {
           document: nil, revision: old.revision + 1, created: old.created, modified: now)
         try tracker()?.noteDeletion(key, in: collection.name, deletion)
       }
-      if collection.row.isBound { try reconsiderWaiting(for: key, in: collection) }
+      if collection.row.isBound, !collection.shape.isReserved {
+        try reconsiderWaiting(for: key, in: collection)
+      }
     }
   }
 

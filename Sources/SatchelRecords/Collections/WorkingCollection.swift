@@ -78,7 +78,8 @@ final class WorkingCollection {
   static let maxNamedChanges = 256
 
   func noteChange(_ key: UnsafeRawBufferPointer) {
-    guard !numbers.hasTooManyChanges else { return }
+    // The subject of a reserved collection notes its changes itself.
+    guard !numbers.hasTooManyChanges, !shape.isReserved else { return }
     guard numbers.changed.count < Self.maxNamedChanges else {
       numbers.hasTooManyChanges = true
       numbers.changed = []

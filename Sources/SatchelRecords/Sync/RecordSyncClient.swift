@@ -14,7 +14,7 @@ package struct RecordSyncClient: Sendable {
     guard try store.database.has(RecordSchema.subject) else { return [] }
     var rows: [CollectionRow] = []
     var ids: [Int64] = []
-    try connection.each("SELECT id FROM record_collection WHERE version > 0 ORDER BY id") {
+    try connection.each("SELECT id FROM record_collection WHERE version > 0 AND id > 0 ORDER BY id") {
       ids.append(try $0.integer(0, in: RecordRow.collections))
     }
     for id in ids {
@@ -79,7 +79,7 @@ package struct RecordSyncClient: Sendable {
   package func sensitiveCollections(_ connection: Connection) throws -> Set<String> {
     guard try store.database.has(RecordSchema.subject) else { return [] }
     var rows: [Int64] = []
-    try connection.each("SELECT id FROM record_collection WHERE version > 0") {
+    try connection.each("SELECT id FROM record_collection WHERE version > 0 AND id > 0") {
       rows.append(try $0.integer(0, in: RecordRow.collections))
     }
     let shapes = try rows.compactMap { try CollectionRow.read($0, connection) }.map {

@@ -60,8 +60,9 @@ struct CollectionRow: Sendable {
       .integer(base + numbers.upperBound))
   }
 
+  /// Returns the id of a collection of the app; nil for a reserved one as well.
   static func id(of name: String, _ connection: Connection) throws -> Int64? {
-    try connection.first("SELECT id FROM record_collection WHERE name = ?", .text(name)) {
+    try connection.first("SELECT id FROM record_collection WHERE name = ? AND id > 0", .text(name)) {
       try $0.integer(0, in: RecordRow.collections)
     }
   }
@@ -84,8 +85,8 @@ enum RecordRow {
   /// The maximum id of a collection, far more than will ever exist; a row of a higher one is damaged.
   static let maxCollections: Int64 = 1 << 20
 
-  /// The range of a collection's id.
-  static var collections: ClosedRange<Int64> { 1...maxCollections }
+  /// The range of a collection's id; 0 is the reserved collection, see `ReservedCollection`.
+  static var collections: ClosedRange<Int64> { 0...maxCollections }
   /// The range of a collection's counts, and of its records' numbers.
   static var numbers: ClosedRange<Int64> { 0...1 << bits }
   /// The range of a collection's version; 0 for one that was not declared, only referred to.
@@ -97,7 +98,7 @@ enum RecordRow {
   /// affect the others. Far more than the writes of an app.
   static let maxStartingRevision: Int64 = 1 << 48
 
-  static var rows: ClosedRange<Int64> { 1 << bits...(maxCollections + 1) << bits }
+  static var rows: ClosedRange<Int64> { 1...(maxCollections + 1) << bits }
 
   static func base(of collection: Int64) -> Int64 { collection << bits }
   static func collection(of row: Int64) -> Int64 { row >> bits }

@@ -100,6 +100,8 @@ struct RecordCheck {
 
   /// Reports sensitive fields that cannot be opened with the keys that are set.
   private func checkSealed(_ candidate: borrowing Candidate, _ shape: CollectionShape, _ name: String) {
+    // In a reserved collection it is decided for each document.
+    if shape.isReserved { return }
     if candidate.isSealed == shape.sensitive.isEmpty {
       return report(
         "record",

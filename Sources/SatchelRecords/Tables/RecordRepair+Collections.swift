@@ -6,10 +6,24 @@ extension RecordRepair {
   /// Restores the row of every collection, and the indexes and relations that it declares.
   mutating func repairCollections() throws {
     for table in [LostTable.index, .relation] { try table.dropOrphans(connection) }
-    for row in try collections() { try repairName(row) }
+    for row in try collections() where row.id > 0 { try repairName(row) }
     for (id, name) in try lost() { try restore(id, name) }
+    try restoreReserved()
     try LostTable.migration.dropOrphans(connection)
-    for row in try collections() where row.version > 0 { try repairDeclaration(row) }
+    for row in try collections() where row.version > 0 && row.id > 0 { try repairDeclaration(row) }
+  }
+
+  /// Restores the row of the reserved collection; its version may be lost.
+  private mutating func restoreReserved() throws {
+    let (reserved, known) = (ReservedCollection.state, try CollectionRow.read(0, connection))
+    if let known, known.name == reserved.name, known.version > 0 { return }
+    try connection.run("DELETE FROM record_collection WHERE id = 0 OR name = ?", .text(reserved.name))
+    try connection.run(
+      """
+      INSERT INTO record_collection(id, name, version, shape, count, next, revised, indexed_through, declaration)
+      VALUES(?, ?, 1, 1, 0, 1, 0, 0, '')
+      """, .integer(reserved.id), .text(reserved.name))
+    report("record_collection", "\(reserved.name): the row of this collection was lost, and replaced")
   }
 
   /// Tables whose rows are meaningless without the row of their collection.
@@ -62,7 +76,8 @@ extension RecordRepair {
     try connection.each(
       """
       SELECT id FROM (SELECT id >> 40 AS id FROM record UNION SELECT target FROM record_relation
-      UNION SELECT collection FROM record_conflict) WHERE id NOT IN (SELECT id FROM record_collection) ORDER BY id
+      UNION SELECT collection FROM record_conflict) WHERE id > 0 AND id NOT IN (SELECT id FROM record_collection)
+      ORDER BY id
       """
     ) { lost.append(($0.anyInteger(0), names[$0.anyInteger(0)])) }
     return lost

@@ -19,7 +19,7 @@ struct RecordRepair {
     // A lost name of a key keeps the key from being changed before the fields are declared again.
     try connection.run(
       """
-      UPDATE record_collection SET sealed_by = x'' WHERE sealed_by IS NULL AND EXISTS(SELECT 1 FROM record
+      UPDATE record_collection SET sealed_by = x'' WHERE sealed_by IS NULL AND id > 0 AND EXISTS(SELECT 1 FROM record
       WHERE record.id > record_collection.id << 40 AND record.id < (record_collection.id + 1) << 40
       AND is_sealed = 1)
       """)
@@ -61,7 +61,7 @@ struct RecordRepair {
   private mutating func dropDamaged() throws {
     var damaged: [(row: Int64, key: String)] = []
     try connection.each("SELECT id, key, body FROM record ORDER BY id") { row in
-      let hasCollection = (1...RecordRow.maxCollections).contains(RecordRow.collection(of: row.anyInteger(0)))
+      let hasCollection = RecordRow.collections.contains(RecordRow.collection(of: row.anyInteger(0)))
       let body = row.bytes(2)
       let isDocument =
         (try? JSONScanner.check(body)) != nil && body.first { $0 > 0x20 } == UInt8(ascii: "{")

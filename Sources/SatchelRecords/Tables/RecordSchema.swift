@@ -49,6 +49,10 @@ package enum RecordSchema {
       declaration TEXT NOT NULL
     ) STRICT;
 
+    -- The reserved collection.
+    INSERT INTO record_collection(id, name, version, shape, count, next, revised, indexed_through, declaration)
+    VALUES(0, '@state', 1, 1, 0, 1, 0, 0, '');
+
     -- `revised` of collections that were dropped, for one that is declared again under the name.
     CREATE TABLE record_dropped(
       name TEXT PRIMARY KEY,
@@ -66,6 +70,8 @@ package enum RecordSchema {
       is_sealed INTEGER NOT NULL,
       body BLOB NOT NULL
     ) STRICT;
+    -- The sealed documents of the reserved collection.
+    CREATE INDEX record_sealed ON record(id) WHERE is_sealed = 1 AND id < 1099511627776;
 
 
     """

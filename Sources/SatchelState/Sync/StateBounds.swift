@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
@@ -67,11 +68,11 @@ extension StateListBounds {
   /// The bounds in the members of an object; nil for invalid ones.
   init?(_ object: JSONValue) {
     if let limit = object["limit"] {
-      guard let limit = limit.intValue, StateSchema.itemLimit.contains(limit) else { return nil }
+      guard let limit = limit.intValue, limit >= 1 else { return nil }
       self.limit = Int(exactly: limit)
     }
     if let age = object["max_age"] {
-      guard let age = age.intValue, StateSchema.maxAge.contains(age) else { return nil }
+      guard let age = age.intValue, (1...StoreClock.latest).contains(age) else { return nil }
       maxAge = age
     }
     if let unique = object["unique"] {

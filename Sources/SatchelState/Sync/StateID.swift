@@ -1,6 +1,6 @@
 import SatchelCore
-import SatchelSync
 import SatchelStorage
+import SatchelSync
 
 /// The kind and name of a value, a list, a set or scores; compared by bytes.
 struct StateID: Hashable, Sendable {

@@ -1,7 +1,8 @@
 import SatchelCore
 import SatchelJSON
-import SatchelSync
+import SatchelRecords
 import SatchelStorage
+import SatchelSync
 
 /// State as a client of the sync log: the part of a `SyncLogClient` for the collection `@state`.
 ///
@@ -22,51 +23,56 @@ package struct StateSyncClient: Sendable {
   package func ids(
     after position: SyncIDs.Position?, limit: Int, _ connection: Connection
   ) throws -> SyncIDs {
-    guard try StateTables.exist(connection) else { return SyncIDs([], end: nil) }
-    var last: StateID?
-    if case .id(let id) = position { last = StateID(id) }
-    let ids = try StateTables(connection: connection).syncedIDs(after: last, limit: limit)
-    return SyncIDs(ids, end: ids.last.map { .id($0) })
+    guard try ReservedReader.exist(connection) else { return SyncIDs([], end: nil) }
+    var ids: [StateName] = []
+    try ReservedReader.each(connection) { key, stored in
+      // A damaged document is not sent; `check` names it.
+      guard let id = StateID(key), let document = try? StateDocument(stored, of: id) else { return }
+      if document.mark?.isSynced == true { ids.append(StateName(sound: key)) }
+    }
+    if case .id(let id) = position {
+      let last = StateName(sound: id)
+      ids.removeAll { $0 <= last }
+    }
+    let part = ids.sorted().prefix(limit).map(\.text)
+    return SyncIDs(part, end: part.last.map { .id($0) })
   }
 
   /// Returns the content of an entry as it is saved; a deletion, or nil, for one without content.
   ///
   /// - Parameter isEncrypted: whether sensitive content is sent, as plain members of its document
   /// - Throws: `SatchelError` `.notFound` for unmarked state, `.unauthorized` for sensitive content unless it
-  ///   is sent and its encryption key is set, `.invalid` for too many levels, `.damaged`
+  ///   is sent and its encryption key is set, `.damaged`
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
-    let tables = StateTables(connection: connection, keyring: state.keyring)
+    let id = StateID(key.id)
     // Not nil: that would delete the entry on all other devices.
-    guard let id = StateID(key.id), try StateTables.exist(connection), let synced = try tables.synced(id),
-      synced.mark.isSynced
-    else { throw SatchelError(.notFound, "\(key): is not marked for synchronizing, and is not sent") }
-    let bounds = synced.mark.bounds
-    if id.kind == .value { return try value(id, removedAt: synced.removedAt, isEncrypted, tables) }
-    // Read before its items, which cannot be read without their key.
-    guard try tables.hasRows(id) else { return nil }
-    if !isEncrypted, try tables.isSensitive(id) { throw Self.unencrypted(id) }
+    guard let id, let document = try document(id, connection), let mark = document.mark, mark.isSynced else {
+      throw SatchelError(.notFound, "\(key): is not marked for synchronizing, and is not sent")
+    }
+    guard document.hasContent else {
+      return document.isRemoved ? Self.outgoing(nil, document.modified) : nil
+    }
+    let isSensitive = id.kind == .value ? document.keyName != nil : document.isSensitive
+    if isSensitive, !isEncrypted { throw Self.unencrypted(id) }
+    let content = try document.opened(state.keyring.keys)
     switch id.kind {
-    case .value: return nil
-    case .list: return try outgoing(StateSyncList(id.name, bounds: bounds, in: tables), id, tables)
-    case .set: return try outgoing(StateSyncSet(id.name, bounds: bounds, in: tables), id, tables)
-    case .scores: return try outgoing(StateSyncScores(id.name, bounds: bounds, in: tables), id, tables)
+    case .value:
+      guard case .value(let bytes?) = content else { return nil }
+      let sent = StateSyncValue.Content(bytes: bytes, isSensitive: isSensitive)
+      let value = StateSyncValue(content: sent, time: document.modified)
+      return Self.outgoing(
+        try Self.bytes(value.document(at: id.location), id), value.time, isSensitive: isSensitive)
+    case .list: return try outgoing(StateSyncList(content), mark, document)
+    case .set: return try outgoing(StateSyncSet(content), mark, document)
+    case .scores: return try outgoing(StateSyncScores(content), mark, document)
     }
   }
 
-  private func value(
-    _ id: StateID, removedAt: Int64?, _ isEncrypted: Bool, _ tables: StateTables
-  ) throws -> SyncOutgoing? {
-    guard let stored = try tables.timedValue(id.name) else {
-      return removedAt.map { Self.outgoing(nil, $0) }
+  private func document(_ id: StateID, _ connection: Connection) throws -> StateDocument? {
+    guard try ReservedReader.exist(connection) else { return nil }
+    return try ReservedReader(connection, state.context.documents).document(id.text).map {
+      try StateDocument($0, of: id)
     }
-    if stored.isSealed, !isEncrypted { throw Self.unencrypted(id) }
-    let bytes =
-      stored.isSealed
-      ? try SealedValue.open(stored.bytes, by: state.keyring.keys, at: id.location) : stored.bytes
-    let content = StateSyncValue.Content(bytes: bytes, isSensitive: stored.isSealed)
-    let value = StateSyncValue(content: content, time: stored.time)
-    return Self.outgoing(
-      try Self.bytes(value.document(at: id.location), id), stored.time, isSensitive: stored.isSealed)
   }
 
   private static func unencrypted(_ id: StateID) -> SatchelError {
@@ -75,25 +81,22 @@ package struct StateSyncClient: Sendable {
   }
 
   private func outgoing<Content: StateSyncContent>(
-    _ content: Content, _ id: StateID, _ tables: StateTables
+    _ content: Content?, _ mark: StateMark, _ document: StateDocument
   ) throws -> SyncOutgoing? {
-    if content.isEmpty { return nil }
-    let isSensitive = try tables.isSensitive(id)
-    var document = try content.document(at: id.location)
-    if isSensitive, case .object(var members) = document {
+    guard var content else { return nil }
+    content.bounds = mark.bounds
+    let id = document.id
+    var sent = try content.document(at: id.location)
+    if document.isSensitive, case .object(var members) = sent {
       members["sensitive"] = true
-      document = .object(members)
+      sent = .object(members)
     }
     return Self.outgoing(
-      try Self.bytes(document, id), try Content.newestTime(id.name, in: tables), isSensitive: isSensitive)
+      try Self.bytes(sent, id), document.newestTime(content.content), isSensitive: document.isSensitive)
   }
 
   private static func bytes(_ document: JSONValue, _ id: StateID) throws -> [UInt8] {
-    // The envelope is one more level.
-    guard document.depth < JSONValue.maximumDepth else {
-      throw SatchelError(.invalid, "\(id.location): has too many levels to be synchronized")
-    }
-    return try naming(id.location) { try document.serialized() }
+    try naming(id.location) { try document.serialized() }
   }
 
   private static func outgoing(
@@ -112,21 +115,17 @@ package struct StateSyncClient: Sendable {
   ///
   /// - Throws: `SatchelError` `.busy` while the encryption key is being changed, `.full`, `.io` and others
   package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {
-    try state.database.prepare(StateSchema.subject)
-    let waited = try StateTables(connection: transaction.connection, keyring: state.keyring)
-      .applyWaiting(at: transaction.now)
-    var tracking = StateTracking()
-    try tracking.note(waited, in: transaction, of: state.database)
-    var (changed, failures) = ([StateID](), [SyncFailure]())
+    try state.context.prepare()
+    var work = StateWork(state.context, transaction)
+    var failures: [SyncFailure] = []
     let decisions = try entries.map { entry in
       guard let id = StateID(entry.key.id) else { return SyncDecision.waiting }
-      var merge = StateSyncMerge(client: self, entry: entry, id: id, transaction: transaction)
-      let decision = try merge.decide()
-      if merge.hasChanged { changed.append(id) }
+      var merge = StateSyncMerge(entry: entry, id: id, keyring: state.keyring, now: transaction.now)
+      let decision = try merge.decide(&work)
       if let reason = merge.reason { failures.append(SyncFailure(entry.key, reason)) }
       return decision
     }
-    transaction.note(changed)
+    try work.finish()
     return SyncDecisions(decisions: decisions, failures: failures)
   }
 }

@@ -1,40 +1,30 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
 import SatchelStorage
+import SatchelSync
 
-/// The content of a list, a set or scores, and how it is read, sent and merged.
+/// The content of a list, a set or scores, and how it is sent and merged.
 protocol StateSyncContent: Sendable {
+  static var kind: Change.StateKey.Kind { get }
   /// Nil for a set, and for a deleted entry.
   var bounds: StateBounds? { get set }
   /// Whether it is stored sealed, and sent in an encrypted log only; unknown for a deletion.
   var isSensitive: Bool { get set }
-  /// Whether there are no items, members or scores; sent as a deletion.
-  var isEmpty: Bool { get }
+  var content: StateContent { get }
 
   /// Creates empty content.
   init()
 
-  /// Reads a document; nil for an invalid one.
-  init?(document: JSONValue)
+  /// Nil for content of another kind.
+  init?(_ content: StateContent)
 
   /// Replaces times of a clock that was ahead by the time when the document was received or sent.
   mutating func setReceived(_ received: Int64)
 
-  /// Reads the rows of a store.
+  /// Returns the member of the document with the content: the same for the same content.
   ///
-  /// - Throws: `.damaged` for rows with an invalid format
-  init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws
-
-  /// Returns the document, without `isSensitive`: the same for the same content.
-  ///
-  /// - Throws: `.damaged` for rows that are not JSON, `.invalid` for values with too many levels
-  func document(at location: String) throws -> JSONValue
-
-  /// Changes the rows of a store from `old` to this content.
-  ///
-  /// - Parameter time: of rows that are inserted or changed
-  func replace(_ old: Self, _ name: StateName, time: Int64, in tables: StateTables) throws
+  /// - Throws: `.damaged` for content that is not JSON
+  func member(at location: String) throws -> JSONValue
 
   /// Whether both have the same items, members or scores.
   func hasSameElements(as other: Self) -> Bool
@@ -48,15 +38,36 @@ protocol StateSyncContent: Sendable {
   static func combined(
     base: Self?, _ local: Self, _ remote: Self, bounds: StateBounds?, newer: StateSyncNewer?
   ) -> Self
-
-  /// Returns the time of the newest element of a store; 0 when there is none.
-  static func newestTime(_ name: StateName, in tables: StateTables) throws -> Int64
 }
 
 /// Which of two contents without a known base is the newer one.
 enum StateSyncNewer: Sendable { case local, remote, neither }
 
 extension StateSyncContent {
+  /// Whether there are no items, members or scores; sent as a deletion.
+  var isEmpty: Bool { content.isEmpty }
+
+  /// Reads a document; nil for an invalid one.
+  init?(document: JSONValue) {
+    guard let json = document[StateContent.member(Self.kind)], let content = StateContent(Self.kind, json)
+    else { return nil }
+    self.init(content)
+    guard Self.kind != .set else { return }
+    guard let bounds = StateBounds(document, of: Self.kind) else { return nil }
+    self.bounds = bounds
+  }
+
+  /// Returns the document, without `isSensitive`.
+  ///
+  /// - Throws: `.damaged` for content that is not JSON
+  func document(at location: String) throws -> JSONValue {
+    var object: JSONObject = [StateContent.member(Self.kind): try member(at: location)]
+    bounds?.write(into: &object)
+    return .object(object)
+  }
+
+  func member(at location: String) throws -> JSONValue { try content.json(at: location) ?? .null }
+
   /// Sets and scores have no times.
   mutating func setReceived(_ received: Int64) {}
 

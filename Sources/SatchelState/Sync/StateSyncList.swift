@@ -1,6 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
+import SatchelSync
 
 /// The items of a list: `{"items": [{"value": …, "time": …}, …], "limit": …, "max_age": …, "unique": …}`, the
 /// newest first.
@@ -10,7 +11,8 @@ struct StateSyncList: StateSyncContent {
   var items: [Item] = []
   var bounds: StateBounds?
   var isSensitive = false
-  var isEmpty: Bool { items.isEmpty }
+  static let kind = Change.StateKey.Kind.list
+  var content: StateContent { .list(StateListContent(items: items)) }
 
   init() {}
 
@@ -19,20 +21,9 @@ struct StateSyncList: StateSyncContent {
     self.bounds = bounds
   }
 
-  init?(document: JSONValue) {
-    guard let elements = document["items"]?.arrayValue, let bounds = StateListBounds(document) else {
-      return nil
-    }
-    var latest = StoreClock.latest
-    for element in elements {
-      guard let value = element["value"], let time = element["time"]?.intValue, (0...latest).contains(time),
-        let bytes = try? value.serialized(), bytes.count <= StateStore.maximumBytes,
-        let identity = try? ValueIdentity(value)
-      else { return nil }
-      items.append(Item(value: bytes, identity: identity, time: time))
-      latest = time
-    }
-    self.bounds = .list(bounds)
+  init?(_ content: StateContent) {
+    guard case .list(let list) = content else { return nil }
+    items = list.items
   }
 
   mutating func setReceived(_ received: Int64) {
@@ -44,29 +35,7 @@ struct StateSyncList: StateSyncContent {
     }
   }
 
-  init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws {
-    items = try tables.items(name, limit: Int.max)
-    self.bounds = bounds
-  }
-
-  func document(at location: String) throws -> JSONValue {
-    let elements = try items.map { item -> JSONValue in
-      ["value": try StateStore.value(of: item.value, at: location), "time": .int(item.time)]
-    }
-    var object: JSONObject = ["items": .array(elements)]
-    bounds?.write(into: &object)
-    return .object(object)
-  }
-
-  func replace(_ old: Self, _ name: StateName, time: Int64, in tables: StateTables) throws {
-    try tables.replaceItems(of: name, by: items)
-  }
-
   func hasSameElements(as other: Self) -> Bool { items == other.items }
-
-  static func newestTime(_ name: StateName, in tables: StateTables) throws -> Int64 {
-    try tables.newestItemTime(name)
-  }
 
   // MARK: Merging
 

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelJSON
-import SatchelSync
 import SatchelStorage
+import SatchelSync
 
 /// The decision about one entry. Everything is read before anything is written, so that an entry that waits
 /// has changed nothing.
@@ -10,35 +10,29 @@ struct StateSyncMerge {
   /// version.
   private struct Unreadable: Error {}
 
-  private let client: StateSyncClient
   private let entry: SyncUndecided
   private let id: StateID
-  private let transaction: Transaction
-  private let tables: StateTables
-  /// Whether rows of the value, list, set or scores were changed.
-  private(set) var hasChanged = false
+  private let keyring: Keyring
+  private let now: Int64
   /// The error of waiting sensitive content.
   private(set) var reason: SatchelError?
 
-  init(client: StateSyncClient, entry: SyncUndecided, id: StateID, transaction: Transaction) {
-    self.client = client
-    self.entry = entry
-    self.id = id
-    self.transaction = transaction
-    tables = StateTables(connection: transaction.connection, keyring: client.state.keyring)
+  init(entry: SyncUndecided, id: StateID, keyring: Keyring, now: Int64) {
+    (self.entry, self.id, self.keyring, self.now) = (entry, id, keyring, now)
   }
 
-  mutating func decide() throws -> SyncDecision {
+  mutating func decide(_ work: inout StateWork) throws -> SyncDecision {
     do {
-      let synced = try reading { try tables.synced(id) }
-      if let synced, !synced.mark.isSynced { return .waiting }
+      try reading { try work.applyWaiting(of: id) }
+      let document = try reading { try work.document(id) }
+      if let mark = document.mark, !mark.isSynced { return .waiting }
       // A deletion elsewhere does not delete content that was never synchronized here.
-      if synced == nil, entry.remote?.content.isDeleted ?? true { return .match }
+      if document.mark == nil, entry.remote?.content.isDeleted ?? true { return .match }
       switch id.kind {
-      case .value: return try decideValue(synced)
-      case .list: return try decide(StateSyncList.self, synced)
-      case .set: return try decide(StateSyncSet.self, synced)
-      case .scores: return try decide(StateSyncScores.self, synced)
+      case .value: return try decideValue(document, &work)
+      case .list: return try decide(StateSyncList.self, document, &work)
+      case .set: return try decide(StateSyncSet.self, document, &work)
+      case .scores: return try decide(StateSyncScores.self, document, &work)
       }
     } catch is Unreadable {
       return .waiting
@@ -62,23 +56,19 @@ struct StateSyncMerge {
     return document
   }
 
-  /// The time for rows that are written.
-  private var time: Int64 { entry.remote?.content.modified ?? transaction.now }
-
-  private func setMark(_ mark: StateMark, _ synced: StateTables.Synced?) throws {
-    if synced?.mark != mark { try tables.set(mark, of: id) }
-  }
+  /// The time of content that is written.
+  private var time: Int64 { entry.remote?.content.modified ?? now }
 
   // MARK: Lists, sets and scores
 
   private mutating func decide<Content: StateSyncContent>(
-    _: Content.Type, _ synced: StateTables.Synced?
+    _: Content.Type, _ document: StateDocument, _ work: inout StateWork
   ) throws -> SyncDecision {
     let remote: Content = try entry.remote.map { try Self.content($0) } ?? Content()
     // An unreadable base counts as unknown.
     let base: Content? = entry.base.flatMap { try? Self.content($0) }
     do {
-      return try merge(base, remote, synced)
+      return try merge(base, remote, document, &work)
     } catch let error as SatchelError where error.code == .unauthorized {
       // Sensitive content cannot be opened or sealed: the key of the store is not set. Nothing was changed.
       reason = SatchelError(
@@ -91,32 +81,29 @@ struct StateSyncMerge {
     }
   }
 
-  private mutating func merge<Content: StateSyncContent>(
-    _ base: Content?, _ remote: Content, _ synced: StateTables.Synced?
+  private func merge<Content: StateSyncContent>(
+    _ base: Content?, _ remote: Content, _ document: StateDocument, _ work: inout StateWork
   ) throws -> SyncDecision {
-    let wasSensitive = try tables.isSensitive(id)
-    // Changes that still wait for the key belong to the rows.
-    if try tables.hasWaiting(id) {
+    // Changes that still wait for the key belong to the content.
+    guard document.waiting.isEmpty else {
       throw SatchelError(.unauthorized, "\(id.location): has changes that wait for the encryption key")
     }
-    var local = try reading { try Content(id.name, bounds: synced?.mark.bounds, in: tables) }
-    local.isSensitive = wasSensitive
+    let opened = try reading { try document.opened(keyring.keys) }
+    guard var local = Content(opened) else { throw Unreadable() }
+    (local.bounds, local.isSensitive) = (document.mark?.bounds, document.isSensitive)
     let isBaseLost = entry.isFork || base == nil && entry.base != nil
     let merged = Content.merged(
-      base: base, local: local, remote: remote, newer: isBaseLost ? try newer(Content.self) : nil)
-    if merged.isSensitive, !merged.isEmpty {
-      // Throws before anything is changed.
-      _ = try client.state.keyring.sealingKey(transaction.connection) { id.location }
+      base: base, local: local, remote: remote, newer: isBaseLost ? newer(document, opened) : nil)
+    // Throws before anything is changed.
+    if merged.isSensitive, !merged.isEmpty { try work.requireKey(for: id) }
+    var result = document
+    if !merged.hasSameElements(as: local) || merged.isSensitive != local.isSensitive {
+      let isRemote = merged.isSame(as: remote)
+      result.set(merged.content, at: isRemote ? time : max(document.modified, time))
+      result.isSensitive = merged.isSensitive
     }
-    if merged.isSensitive != wasSensitive {
-      try tables.setSensitive(id, merged.isSensitive)
-      client.state.sensitive.note(id, merged.isSensitive)
-    }
-    if !merged.hasSameElements(as: local) {
-      try merged.replace(local, id.name, time: time, in: tables)
-      hasChanged = true
-    }
-    try setMark(StateMark(isSynced: true, bounds: merged.bounds), synced)
+    result.mark = StateMark(isSynced: true, bounds: merged.bounds)
+    work.merge(result, hasChanged: !merged.hasSameElements(as: local))
     if merged.isSame(as: remote) { return local.isSame(as: remote) ? .match : .apply }
     return merged.isSame(as: local) ? .keep : .merged
   }
@@ -132,35 +119,37 @@ struct StateSyncMerge {
     return content
   }
 
-  private func newer<Content: StateSyncContent>(_: Content.Type) throws -> StateSyncNewer {
-    let local = try reading { try Content.newestTime(id.name, in: tables) }
-    let remote = entry.remote?.content.modified ?? 0
+  private func newer(_ document: StateDocument, _ content: StateContent) -> StateSyncNewer {
+    let (local, remote) = (document.newestTime(content), entry.remote?.content.modified ?? 0)
     return local == remote ? .neither : local > remote ? .local : .remote
   }
 
   // MARK: Values
 
-  private mutating func decideValue(_ synced: StateTables.Synced?) throws -> SyncDecision {
+  private mutating func decideValue(
+    _ document: StateDocument, _ work: inout StateWork
+  ) throws -> SyncDecision {
     let remote = try remoteValue()
-    let stored = try reading { try tables.timedValue(id.name) }
+    let hasValue = document.hasContent
     // A local change is sent as one that is not older than the base.
     let local = StateSyncValue(
-      content: stored.flatMap { content(of: $0.bytes, isSealed: $0.isSealed) },
-      time: max(stored?.time ?? synced?.removedAt ?? 0, entry.base?.content.modified ?? 0))
-    let isEqual =
-      stored == nil ? remote.content == nil : remote.content != nil && local.content == remote.content
-    let isChanged = entry.isChanged || stored != nil && (synced == nil || entry.base == nil)
-    let isKept = isChanged && (entry.remote == nil ? stored != nil : local.wins(over: remote))
-    if !isEqual, !isKept {
+      content: content(of: document),
+      time: max(hasValue || document.isRemoved ? document.modified : 0, entry.base?.content.modified ?? 0))
+    let isEqual = !hasValue ? remote.content == nil : remote.content != nil && local.content == remote.content
+    let isChanged = entry.isChanged || hasValue && (document.mark == nil || entry.base == nil)
+    let isKept = isChanged && (entry.remote == nil ? hasValue : local.wins(over: remote))
+    var result = document
+    result.mark = StateMark(isSynced: true)
+    let isWritten = !isEqual && !isKept
+    if isWritten {
       do {
-        try write(remote)
+        try write(remote, to: &result, &work)
       } catch let refused as Refused {
         reason = refused.error
         return .waiting
       }
-      hasChanged = true
     }
-    try setMark(StateMark(isSynced: true), synced)
+    work.merge(result, hasChanged: isWritten)
     return isEqual ? .match : isKept ? .keep : .apply
   }
 
@@ -173,10 +162,9 @@ struct StateSyncMerge {
   }
 
   /// Returns the content of a stored value; nil when it is sealed and cannot be opened.
-  private func content(of bytes: [UInt8], isSealed: Bool) -> StateSyncValue.Content? {
-    guard isSealed else { return StateSyncValue.Content(bytes: bytes, isSensitive: false) }
-    let opened = try? SealedValue.open(bytes, by: client.state.keyring.keys, at: id.location)
-    return opened.map { StateSyncValue.Content(bytes: $0, isSensitive: true) }
+  private func content(of document: StateDocument) -> StateSyncValue.Content? {
+    guard case .value(let bytes?)? = try? document.opened(keyring.keys) else { return nil }
+    return StateSyncValue.Content(bytes: bytes, isSensitive: document.keyName != nil)
   }
 
   /// A sensitive value cannot be sealed, because the encryption key of the store is not set.
@@ -184,20 +172,19 @@ struct StateSyncMerge {
     let error: SatchelError
   }
 
-  /// Writes a value.
+  /// Writes a value into its document.
   ///
   /// - Throws: `Refused`
-  private func write(_ value: StateSyncValue) throws {
-    let target = StateTarget.value(id.name)
+  private func write(_ value: StateSyncValue, to document: inout StateDocument, _ work: inout StateWork)
+    throws
+  {
+    document.set(.value(nil), at: value.time)
     guard let content = value.content else {
-      try tables.delete(target)
-      return try tables.setRemoval(of: id.name, at: value.time)
+      document.isRemoved = true
+      return
     }
-    guard content.isSensitive else {
-      try tables.putValue(id.name, content.bytes, isSealed: false, time: value.time)
-      return try tables.setRemoval(of: id.name, at: nil)
-    }
-    let keyring = client.state.keyring
+    document.isRemoved = false
+    guard content.isSensitive else { return document.set(.value(content.bytes), at: value.time) }
     // While values are resealed, the resealing thread may wait for this transaction.
     guard keyring.rotating.lock(milliseconds: 0) else {
       throw SatchelError(.busy, "\(id.location): the encryption key is being changed; try again")
@@ -208,15 +195,13 @@ struct StateSyncMerge {
         error: SatchelError(
           .unauthorized, "\(id.location): is sensitive, and is applied when the encryption key is set"))
     }
-    if let other = try tables.sealed(notBy: key.name).first {
+    if let other = try work.sealed(notBy: key) {
       throw Refused(
         error: SatchelError(
           .unauthorized,
           "\(id.location): is sensitive, and the key is not the store's: “\(other)” is sealed with another key"
         ))
     }
-    let sealed = SealedValue.seal(content.bytes, by: key, at: id.location)
-    try tables.putValue(id.name, sealed, isSealed: true, time: value.time)
-    try tables.setRemoval(of: id.name, at: nil)
+    document.content = .sealed(SealedValue.seal(content.bytes, by: key, at: StateDocument.context(id)))
   }
 }

@@ -1,58 +1,24 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
+import SatchelSync
 
 /// Scores by key: `{"scores": {key: number, …}, "minimum": …, "maximum": …}`, in byte order of the keys.
 struct StateSyncScores: StateSyncContent {
   var scores: [StateName: Double] = [:]
   var bounds: StateBounds?
   var isSensitive = false
-  var isEmpty: Bool { scores.isEmpty }
+  static let kind = Change.StateKey.Kind.scores
+  var content: StateContent { .scores(scores) }
 
   init() {}
 
-  init?(document: JSONValue) {
-    guard let members = document["scores"]?.objectValue, let bounds = StateBounds(document, of: .scores)
-    else {
-      return nil
-    }
-    for (key, value) in members {
-      guard let name = try? StateName(key, as: "key"), let score = value.doubleValue, score.isFinite else {
-        return nil
-      }
-      scores[name] = score
-    }
-    self.bounds = bounds
-  }
-
-  init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws {
-    self.bounds = bounds
-    scores = try tables.scores(name)
-  }
-
-  func document(at location: String) throws -> JSONValue {
-    let sorted = scores.sorted { $0.key < $1.key }
-    // The sum makes 0.0 of -0.0.
-    var object: JSONObject = [
-      "scores": .object(JSONObject(sorted.map { ($0.key.text, .double($0.value + 0)) }))
-    ]
-    bounds?.write(into: &object)
-    return .object(object)
-  }
-
-  func replace(_ old: Self, _ name: StateName, time: Int64, in tables: StateTables) throws {
-    let sealing = try tables.sealingForWriting(StateID(.scores, name))
-    for key in old.scores.keys where scores[key] == nil { try tables.delete(.score(name, key)) }
-    for (key, score) in scores where old.scores[key] != score {
-      try tables.put(.score(name, key), score, sealing, time: time)
-    }
+  init?(_ content: StateContent) {
+    guard case .scores(let scores) = content else { return nil }
+    self.scores = scores
   }
 
   func hasSameElements(as other: Self) -> Bool { scores == other.scores }
-
-  static func newestTime(_ name: StateName, in tables: StateTables) throws -> Int64 {
-    try tables.newestTime(in: StateSpace.scores(of: name))
-  }
 
   // MARK: Merging
 

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRemote
+import SatchelSync
 
 /// A value, or its removal, at one moment: `{"value": …}`, for a sensitive one `{"value": …, "sensitive":
 /// true}`.
@@ -22,9 +22,7 @@ struct StateSyncValue: Equatable, Sendable {
   }
 
   init?(document: JSONValue, time: Int64) {
-    guard let value = document["value"], let bytes = try? value.serialized(),
-      bytes.count <= StateStore.maximumBytes
-    else { return nil }
+    guard let value = document["value"], let bytes = StateContent.bytes(value) else { return nil }
     let sensitive = document["sensitive"] ?? false
     guard let isSensitive = sensitive.boolValue else { return nil }
     self.init(content: Content(bytes: bytes, isSensitive: isSensitive), time: time)

@@ -79,7 +79,9 @@ package struct RejectedEntry: Equatable, Sendable {
 package enum OutboxSchema {
   package static let subject = SubjectSchema(
     name: "outbox", migrations: [Migration(version: 1, sql: version1)],
-    rules: StoredRules(times: ["outbox_rejected.time": .stamp]))
+    rules: StoredRules(
+      bounds: ["outbox_saved.writer": StoredRange.any, "outbox_saved.through": StoredRange.count],
+      times: ["outbox_rejected.time": .stamp, "outbox_saved.time": .stamp]))
 
   private static let version1 = """
     -- The number of the last entry of an outbox file that is in the store.
@@ -87,6 +89,13 @@ package enum OutboxSchema {
       file TEXT PRIMARY KEY,
       through INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+
+    -- The sequence number through which the changes of one handle are saved; see OutboxSequence.
+    CREATE TABLE outbox_saved(
+      writer INTEGER PRIMARY KEY,
+      through INTEGER NOT NULL,
+      time INTEGER NOT NULL
+    ) STRICT;
 
     -- Entries that the store rejected, and unreadable parts of an outbox file.
     CREATE TABLE outbox_rejected(

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelRecords
 import SatchelStorage
 
 extension StateStore {
@@ -62,18 +63,15 @@ extension StateStore {
   func registerSealed() {
     keyring.register(
       Keyring.Sealed(
-        of: StateSchema.subject.name,
+        of: StateEntry.kind,
         find: { name, connection in
-          guard try StateTables.exist(connection) else { return nil }
-          let tables = StateTables(connection: connection)
-          return try tables.sealed(notBy: name).first ?? tables.sensitive(notBy: name)?.text
+          try ReservedReader.exist(connection) ? StateReader.sealed(notBy: name, connection) : nil
         },
-        reseal: { [weak database] key, keys, transaction in
-          guard try StateTables.exist(transaction.connection) else { return }
-          let tables = StateTables(connection: transaction.connection, keyring: database?.keyring)
-          try Self.resealValues(with: key, keys, tables, transaction)
-          _ = try tables.applyWaiting(at: transaction.now)
-          try tables.reseal(with: key, keys)
+        reseal: { [weak documents = context.documents, sensitive] key, keys, transaction in
+          guard try ReservedReader.exist(transaction.connection) else { return }
+          var work = StateWork(try StateContext(documents, sensitive), transaction)
+          try work.reseal(with: key, keys)
+          try work.finish()
         }))
     keyring.whenSet { [weak self] in
       guard let self, !database.options.isReadOnly, !database.isWriting else { return }
@@ -84,27 +82,13 @@ extension StateStore {
   }
 
   private func applyWaiting() throws {
-    guard try database.has(StateSchema.subject) else { return }
-    if try database.read({ try StateTables(connection: $0).waitingIDs() }).isEmpty { return }
+    guard try context.hasTables else { return }
+    let waiting = try database.read { try StateReader.sealed($0).contains { !$0.waiting.isEmpty } }
+    guard waiting else { return }
     try outbox.write(in: database) { transaction in
-      let tables = StateTables(connection: transaction.connection, keyring: keyring)
-      var tracking = StateTracking()
-      try tracking.note(tables.applyWaiting(at: transaction.now), in: transaction, of: database)
-    }
-  }
-
-  private static func resealValues(
-    with key: EncryptionKey, _ keys: Keyring.Keys, _ tables: StateTables, _ transaction: Transaction
-  ) throws {
-    for name in try tables.sealedKeys() {
-      let (target, location) = (StateTarget.value(StateName(sound: name)), "state/\(name)")
-      guard let sealed = try tables.value(target)?.bytes, SealedValue.keyName(of: sealed) != key.name else {
-        continue
-      }
-      var text = try SealedValue.open(sealed, by: keys, at: location)
-      defer { text.withUnsafeMutableBytes { eraseMemory($0) } }
-      let resealed = SealedValue.seal(text, by: key, at: location)
-      try tables.putValue(target.name, resealed, isSealed: true, time: transaction.now)
+      var work = StateWork(context, transaction)
+      try work.applyWaiting()
+      try work.finish()
     }
   }
 
@@ -131,7 +115,8 @@ extension StateStore {
       throw SatchelError(.invalid, "\(id.location): a value is made sensitive by setting it so")
     }
     try checkOpen()
-    let isSoAlready = try read([]) { reader, _ in try (reader?.tables.isSensitive(id) ?? false) == isSensitive
+    let isSoAlready = try read([]) { reader, _ in
+      try (reader?.document(id)?.isSensitive ?? false) == isSensitive
     }
     if isSoAlready || database.options.isReadOnly { return sensitive.note(id, isSensitive) }
     guard !database.isWriting else {
@@ -145,18 +130,16 @@ extension StateStore {
         "\(id.location): cannot be made sensitive, or not, while the outbox file has changes that were not drained"
       )
     }
-    try database.prepare(StateSchema.subject)
+    try context.prepare()
     let wasSensitive = sensitive.contains(id)
     // First, so that concurrent additions are not spooled in plain text.
     if isSensitive { sensitive.note(id, true) }
     do {
       try outbox.write(in: database) { transaction in
-        let tables = StateTables(connection: transaction.connection, keyring: keyring)
-        var tracking = StateTracking()
-        var changed = try tables.applyWaiting(at: transaction.now)
-        try tables.setSensitive(id, isSensitive)
-        if try tables.hasRows(id) { changed.insert(id) }
-        try tracking.note(changed, in: transaction, of: database)
+        var work = StateWork(context, transaction)
+        try work.applyWaiting(of: id)
+        try work.setSensitive(id, isSensitive)
+        try work.finish()
       }
     } catch {
       sensitive.note(id, wasSensitive)
@@ -174,7 +157,10 @@ extension StateStore {
       throw SatchelError.keyNotSet(id.location).at(id.details)
     }
     do {
-      try read([]) { reader, _ in _ = try reader?.tables.sealing(of: id) }
+      try read([]) { reader, _ in
+        guard let name = try reader?.document(id)?.keyName, keyring.keys[name] == nil else { return }
+        throw SatchelError.otherKey(id.location)
+      }
     } catch let error as SatchelError where error.isAboutStore {
       // When the store can be neither written nor read, the change goes to the outbox file.
     }
@@ -195,7 +181,7 @@ extension StateStore {
         if try whileNotRotating({ keyring.current?.name != key.name }) { continue }
         throw SatchelError.notTheKey(location, other)
       }
-      let sealed = SealedValue.seal(bytes, by: key, at: location)
+      let sealed = SealedValue.seal(bytes, by: key, at: StateDocument.context(StateID(.value, name)))
       let isAdded = try whileNotRotating {
         guard keyring.current?.name == key.name else { return false }
         try add(.value(name), .set(sealed, isSealed: true), marking: mark)
@@ -216,13 +202,13 @@ extension StateStore {
         }
         // Values that a pending change removes or replaces do not count.
         let replaced = Set(unsaved.map(\.target.name))
-        let own = try reader?.tables.sealed(notBy: key.name).first {
-          !replaced.contains(StateName(sound: $0))
+        if let reader, let own = try StateReader.sealed(notBy: key.name, except: replaced, reader.connection)
+        {
+          return own
         }
-        if let own = try own ?? reader?.tables.sensitive(notBy: key.name)?.text { return own }
         // Uses the connection that is held: threads that each wait for a second one would deadlock.
-        let other = { [keyring] in try keyring.sealed(notBy: key.name, except: StateSchema.subject.name, $0) }
-        return try reader.map { try other($0.tables.connection) } ?? database.read(other)
+        let other = { [keyring] in try keyring.sealed(notBy: key.name, except: StateEntry.kind, $0) }
+        return try reader.map { try other($0.connection) } ?? database.read(other)
       }
     } catch let error as SatchelError where error.isAboutStore {
       // An unreadable store cannot be checked; a value sealed now is kept in the outbox file.

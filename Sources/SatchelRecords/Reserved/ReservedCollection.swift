@@ -1,0 +1,221 @@
+import SatchelCore
+import SatchelStorage
+import SatchelSync
+
+/// A collection in which another subject keeps its documents, under a name that no app can give.
+///
+/// It has no indexes, relations and schema. The subject seals its documents itself, and notes its changes for observers
+/// and for the sync log.
+package struct ReservedCollection: Sendable {
+  package let id: Int64
+  package let name: String
+
+  /// The collection of state. Its id is that of no other collection, so that documents are known to be state where the
+  /// row of the collection was lost.
+  package static let state = ReservedCollection(id: 0, name: "@state")
+}
+
+/// A document of a reserved collection.
+package struct ReservedDocument: Sendable, Equatable {
+  /// Grows with each write; 0 for a document that was not written yet.
+  package var revision: Int64
+  /// Unix milliseconds.
+  package var modified: Int64
+  package var isSealed: Bool
+  /// A JSON object. If it is sealed, only the subject knows which member is.
+  package var body: [UInt8]
+
+  package init(revision: Int64 = 0, modified: Int64, isSealed: Bool, body: [UInt8]) {
+    (self.revision, self.modified, self.isSealed, self.body) = (revision, modified, isSealed, body)
+  }
+}
+
+extension RecordStore {
+  /// Creates the tables that reserved documents need.
+  ///
+  /// - Returns: whether the store has them; false only for a store opened read-only
+  /// - Throws: `.newer`, `.readOnly`; see `Database.prepare`
+  @discardableResult
+  package func prepareReserved() throws -> Bool {
+    try database.prepare(SyncLogSchema.subject) && database.prepare(RecordSchema.subject)
+  }
+
+  package var hasReserved: Bool { get throws { try database.has(RecordSchema.subject) } }
+
+  /// Reads the documents of state in one snapshot of the store; inside a transaction of the same thread, including its
+  /// writes. The tables must exist.
+  package func readReserved<Result>(_ body: (ReservedReader) throws -> Result) throws -> Result {
+    try snapshot { try body(ReservedReader($0, self)) }
+  }
+
+  /// Returns the documents of state in a transaction. The tables must exist.
+  package func reserved(in transaction: Transaction) -> ReservedWriter {
+    ReservedWriter(work(in: transaction))
+  }
+}
+
+/// Reads the documents of the reserved collection in one snapshot of the store.
+package struct ReservedReader {
+  package let connection: Connection
+  private let row: CollectionRow
+  private let keys: DeferredIndex<RecordIDs>
+
+  package init(_ connection: Connection, _ store: RecordStore) throws {
+    self.connection = connection
+    let id = ReservedCollection.state.id
+    row = try store.reserved.row(of: connection) {
+      guard let row = try CollectionRow.read(id, connection) else {
+        throw SatchelError(.damaged, "record_collection: \(ReservedCollection.state.name) is missing")
+      }
+      return row
+    }
+    keys = store.keys(of: id)
+  }
+
+  /// The version of the documents.
+  package var version: Int64 { row.version }
+
+  package func document(_ key: String) throws -> ReservedDocument? {
+    try first(key) { record, key in
+      let statement = try connection.prepared(
+        "SELECT key, revision, modified, is_sealed, body FROM record WHERE id = ?")
+      defer { statement.reset() }
+      try statement.bind(.integer(record), at: 1)
+      guard try statement.step(), statement.bytes(0).order(against: key) == 0 else { return nil }
+      return try ReservedDocument(statement)
+    }
+  }
+
+  /// Returns the revision of a document without reading it; nil when it does not exist.
+  package func revision(of key: String) throws -> Int64? {
+    try first(key) { record, key in
+      let statement = try connection.prepared("SELECT key, revision FROM record WHERE id = ?")
+      defer { statement.reset() }
+      try statement.bind(.integer(record), at: 1)
+      guard try statement.step(), statement.bytes(0).order(against: key) == 0 else { return nil }
+      return try statement.integer(1, in: RecordRow.revisions)
+    }
+  }
+
+  private func first<Found>(
+    _ key: String, _ read: (_ record: Int64, _ key: UnsafeRawBufferPointer) throws -> Found?
+  ) throws -> Found? {
+    var (key, found) = (key, Found?.none)
+    try key.withUTF8 { key in
+      let key = UnsafeRawBufferPointer(key)
+      let base = RecordRow.base(of: row.id)
+      _ = try keys.first(
+        of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
+      ) { record in
+        guard RecordRow.collection(of: record) == row.id else { return false }
+        found = try read(record, key)
+        return found != nil
+      }
+    }
+    return found
+  }
+
+  /// Visits all documents, in the order in which they were first written. `visit` must not write any.
+  package func each(_ visit: (_ key: String, ReservedDocument) throws -> Void) throws {
+    try ReservedReader.each(connection, visit)
+  }
+
+  /// Visits all documents of a store that has the tables of records.
+  package static func each(
+    _ connection: Connection, _ visit: (_ key: String, ReservedDocument) throws -> Void
+  ) throws {
+    let id = ReservedCollection.state.id
+    try connection.each(
+      """
+      SELECT key, revision, modified, is_sealed, body FROM record WHERE id > ? AND id < ? ORDER BY id
+      """, .integer(RecordRow.base(of: id)), .integer(RecordRow.base(of: id + 1))
+    ) { try visit($0.text(0), ReservedDocument($0)) }
+  }
+
+  /// Visits the documents that are sealed, of a store that has the tables of records.
+  package static func eachSealed(
+    _ connection: Connection, _ visit: (_ key: String, ReservedDocument) throws -> Void
+  ) throws {
+    try connection.each(
+      """
+      SELECT key, revision, modified, is_sealed, body FROM record INDEXED BY record_sealed
+      WHERE is_sealed = 1 AND id < 1099511627776 ORDER BY id
+      """
+    ) { try visit($0.text(0), ReservedDocument($0)) }
+  }
+
+  /// Whether a store has the tables of records.
+  package static func exist(_ connection: Connection) throws -> Bool {
+    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'record_collection'") > 0
+  }
+}
+
+extension ReservedDocument {
+  /// - Parameter row: `key, revision, modified, is_sealed, body`
+  fileprivate init(_ row: Statement) throws {
+    self.init(
+      revision: try row.integer(1, in: RecordRow.revisions), modified: try row.integer(2),
+      isSealed: row.flag(3), body: Array(row.bytes(4)))
+  }
+}
+
+/// Reads and writes the documents of the reserved collection in a transaction.
+package struct ReservedWriter {
+  private let work: RecordWork
+  private var collection: WorkingCollection {
+    get throws { try work.collection(ReservedCollection.state.id) }
+  }
+
+  fileprivate init(_ work: RecordWork) { self.work = work }
+
+  package var connection: Connection { work.connection }
+  package var now: Int64 { work.now }
+  package var version: Int64 { get throws { try collection.row.version } }
+
+  package func document(_ key: String) throws -> ReservedDocument? {
+    var key = key
+    return try key.withUTF8 { key in
+      guard let row = try work.find(UnsafeRawBufferPointer(key), in: collection).row else { return nil }
+      return try connection.first(
+        "SELECT key, revision, modified, is_sealed, body FROM record WHERE id = ?", .integer(row),
+        read: ReservedDocument.init)
+    }
+  }
+
+  /// Writes a document as it is stored. An error makes the transaction fail.
+  package func put(_ key: String, _ document: ReservedDocument) throws {
+    var key = key
+    try key.withUTF8 { key in
+      let (key, collection) = (UnsafeRawBufferPointer(key), try collection)
+      let (row, hash) = try work.find(key, in: collection)
+      try work.changing {
+        let old = try row.flatMap { try RecordTable(connection: connection).head($0, withBody: false) }
+        var write = RecordWork.RowWrite(key: key, hash: hash, row: row, old: old, isSealed: document.isSealed)
+        write.modified = document.modified
+        _ = try document.body.withUnsafeBytes { try work.write($0, write, collection) }
+        try work.mergeIfNeeded(collection)
+      }
+    }
+  }
+
+  /// Removes a document, if it exists.
+  package func remove(_ key: String) throws {
+    var key = key
+    try key.withUTF8 { key in
+      let (key, collection) = (UnsafeRawBufferPointer(key), try collection)
+      guard let row = try work.find(key, in: collection).row else { return }
+      try work.remove(row, key, from: collection)
+    }
+  }
+
+  /// Sets the version of the documents.
+  package func setVersion(_ version: Int64) throws {
+    try work.flush()
+    work.forget(ReservedCollection.state.id)
+    try work.changing {
+      try connection.run(
+        "UPDATE record_collection SET version = ? WHERE id = ?", .integer(version),
+        .integer(ReservedCollection.state.id))
+    }
+  }
+}
