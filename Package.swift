@@ -42,6 +42,10 @@ let package = Package(
     .target(
       name: "SatchelSync",
       dependencies: ["SatchelCore", "SatchelJSON", "SatchelRemote", "SatchelStorage"]),
+    // The engine under records and state.
+    .target(
+      name: "SatchelDocuments",
+      dependencies: ["SatchelCore", "SatchelStorage", "SatchelSync", "SatchelJSON", "CScan"]),
 
     // Subjects.
     .target(
@@ -54,12 +58,10 @@ let package = Package(
       ]),
     .target(
       name: "SatchelRecords",
-      dependencies: [
-        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelJSON", "CScan",
-      ]),
+      dependencies: ["SatchelCore", "SatchelDocuments", "SatchelStorage", "SatchelJSON"]),
     .target(
       name: "SatchelState",
-      dependencies: ["SatchelCore", "SatchelRecords", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
+      dependencies: ["SatchelCore", "SatchelDocuments", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
     // Keeps the reader's progress and purchases in the state.
     .target(
       name: "SatchelStories",
@@ -68,7 +70,10 @@ let package = Package(
     // The whole, and its interface for C.
     .target(
       name: "Satchel",
-      dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories", "SatchelRecords", "SatchelState"]),
+      dependencies: [
+        "SatchelCatalogue", "SatchelDocuments", "SatchelPhotos", "SatchelStories", "SatchelRecords",
+        "SatchelState",
+      ]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
 
     // JSON forms of Foundation's types, for apps that use Foundation.
@@ -105,7 +110,9 @@ let package = Package(
     .testTarget(
       name: "SatchelRecordsTests",
       dependencies: [
-        "SatchelRecords", "SatchelRemoteTesting", "SatchelStorageTesting", "SatchelTesting", "Satchel",
+        "SatchelDocuments", "SatchelRecords", "SatchelRemoteTesting", "SatchelStorageTesting",
+        "SatchelTesting",
+        "Satchel",
       ]),
     .testTarget(
       name: "SatchelStateTests",

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelPhotos
-import SatchelRecords
+import SatchelDocuments
 import SatchelRemote
 import SatchelSync
 import SatchelStorage

@@ -1,6 +1,7 @@
 @_exported import SatchelCatalogue
 @_exported import SatchelJSON
 @_exported import SatchelPhotos
+@_exported import SatchelDocuments
 @_exported import SatchelRecords
 @_exported import SatchelCore
 @_exported import SatchelRemote

@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRecords
+import SatchelDocuments
 import SatchelSync
 import SatchelState
 import SatchelStorage

@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRecords
+import SatchelDocuments
 import SatchelStorage
 
 /// What saving state needs: the documents of the store, and what is known to be sensitive.

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRecords
+import SatchelDocuments
 import SatchelStorage
 
 /// What the store has of one value, list, set or table of scores: a document of the collection `@state`, under the id.

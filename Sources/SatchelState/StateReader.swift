@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelRecords
+import SatchelDocuments
 import SatchelStorage
 
 /// The documents of state in one snapshot of the store.

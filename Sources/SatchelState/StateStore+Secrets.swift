@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRecords
+import SatchelDocuments
 import SatchelStorage
 
 extension StateStore {

@@ -2,6 +2,7 @@ import SatchelJSON
 import SatchelTesting
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Numbers beyond Int64 and beyond a double in records")

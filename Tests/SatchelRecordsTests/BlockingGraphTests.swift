@@ -1,6 +1,7 @@
 import SatchelTesting
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Items that block each other")

@@ -4,6 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
+import SatchelDocuments
 import SatchelRecords
 
 @Suite("A migration of a collection is a closed world")

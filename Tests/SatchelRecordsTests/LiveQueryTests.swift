@@ -4,6 +4,7 @@ import SatchelTesting
 import Synchronization
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Live queries")

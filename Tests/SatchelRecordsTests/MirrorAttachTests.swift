@@ -4,6 +4,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Attaching mirrors")

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelCore
+import SatchelDocuments
 import SatchelRecords
 import SatchelStorage
 import SatchelTesting

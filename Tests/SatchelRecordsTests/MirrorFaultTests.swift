@@ -4,6 +4,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
+import SatchelDocuments
 import SatchelRecords
 
 /// A disk of which, once it is broken, every write, sync or rename from the n-th call on fails. Half of the bytes of the

@@ -1,6 +1,7 @@
 import Foundation
 import SatchelCore
 import SatchelJSON
+import SatchelDocuments
 import SatchelRecords
 import SatchelStorage
 import Testing

@@ -2,6 +2,7 @@ import SatchelJSON
 import SatchelSync
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Decisions about records that the remote has changed")

@@ -3,6 +3,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
+import SatchelDocuments
 import SatchelRecords
 
 @Suite("Declaring a collection again")

@@ -5,6 +5,7 @@ import SatchelRemoteTesting
 import SatchelStorage
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Versions, mirrors and schemas of records")

@@ -4,6 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
+import SatchelDocuments
 import SatchelRecords
 
 /// Thousands of random operations over two related collections, against a plain model in memory.

@@ -5,6 +5,7 @@ import SatchelStorageTesting
 import SatchelTesting
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 @testable import SatchelStorage
 

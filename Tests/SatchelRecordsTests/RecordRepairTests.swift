@@ -7,6 +7,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Records after rows of their tables were lost")

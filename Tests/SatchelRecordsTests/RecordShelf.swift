@@ -4,6 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
+import SatchelDocuments
 import SatchelRecords
 
 /// A store with collections, for tests.

@@ -3,6 +3,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Writing records")

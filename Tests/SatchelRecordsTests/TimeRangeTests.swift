@@ -3,6 +3,7 @@ import SatchelJSON
 import SatchelTesting
 import Testing
 
+@testable import SatchelDocuments
 @testable import SatchelRecords
 
 @Suite("Ranges of times")

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelDocuments
 import SatchelRecords
 import SatchelStorage
 import Testing

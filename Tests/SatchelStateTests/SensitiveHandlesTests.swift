@@ -1,7 +1,7 @@
 import Foundation
 import SatchelCore
 import SatchelJSON
-import SatchelRecords
+import SatchelDocuments
 import SatchelStorage
 import Testing
 

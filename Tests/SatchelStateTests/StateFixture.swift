@@ -6,7 +6,7 @@ import SatchelTesting
 import Synchronization
 import Testing
 
-@testable import SatchelRecords
+@testable import SatchelDocuments
 @testable import SatchelState
 
 /// A store in a directory of its own, for tests of state and of the outbox.

@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
-import SatchelRecords
+import SatchelDocuments
 import SatchelState
 
 @Suite("Times at which state is saved")

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
-import SatchelRecords
+import SatchelDocuments
 import SatchelState
 
 @Suite("Values of state")

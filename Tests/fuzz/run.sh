@@ -43,8 +43,8 @@ done
 modules=(SatchelCore SatchelJSON)
 case " ${targets[*]} " in
   *' FuzzCatalogue '* | *' FuzzStories '*)
-    modules+=(SatchelStorage SatchelRemote SatchelSync SatchelCatalogue SatchelStories SatchelPhotos SatchelRecords
-      SatchelState Satchel)
+    modules+=(SatchelStorage SatchelRemote SatchelSync SatchelDocuments SatchelCatalogue SatchelPhotos SatchelRecords
+      SatchelState SatchelStories Satchel)
     ;;
 esac
 for module in "${modules[@]}"; do

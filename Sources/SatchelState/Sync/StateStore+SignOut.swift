@@ -1,5 +1,5 @@
 import SatchelCore
-import SatchelRecords
+import SatchelDocuments
 import SatchelStorage
 
 /// Signing out: what is synchronized or sensitive is the user's, other state is the device's.

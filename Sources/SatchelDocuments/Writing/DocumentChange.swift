@@ -2,12 +2,12 @@ import SatchelJSON
 
 /// The changes of an app to a value that it decoded from a document, applied to that document: members that
 /// the value's type does not have, and values that the app has not changed, stay.
-struct DocumentChange {
+package struct DocumentChange {
   /// - Parameters:
   ///   - stored: the document
   ///   - before: the value as it was decoded from the document, encoded
   ///   - after: the value now, encoded
-  static func applied(to stored: JSONValue, before: JSONValue, after: JSONValue) -> JSONValue {
+  package static func applied(to stored: JSONValue, before: JSONValue, after: JSONValue) -> JSONValue {
     // Without a change, the document's own representation stays.
     if before == after { return stored }
     switch (stored, before, after) {

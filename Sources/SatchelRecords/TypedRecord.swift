@@ -1,3 +1,4 @@
+import SatchelDocuments
 import SatchelJSON
 
 /// A record whose document is a Swift value: its metadata as in `Record`, and the decoded document.

@@ -37,6 +37,31 @@ extension RecordCollection {
     }
   }
 
+  /// Writes a record whose document depends on the one that is stored, in one transaction.
+  ///
+  /// - Parameter document: makes it of the stored document, nil for none. When the store cannot be written, it is made of
+  ///   what can be read of it.
+  /// - Throws: as `put(_:_:ifRevision:)`
+  package func put(
+    _ id: String, ifRevision expected: Int64?, making document: (_ stored: [UInt8]?) throws -> [UInt8]
+  ) throws -> RecordReceipt {
+    var key = id
+    return try key.withUTF8 { key in
+      let key = UnsafeRawBufferPointer(key)
+      try RecordID.check(key, in: name)
+      try document(nil).withUnsafeBytes { try checkDocument($0, key) }
+      return try writingThroughOutbox(
+        try document((try? get(id))??.body).withUnsafeBytes { try spooled(key, $0, expected) }
+      ) { work, collection in
+        let row = try work.find(key, in: collection).row
+        let stored = try row.flatMap { try work.document($0, key, in: collection) }
+        return try document(stored).withUnsafeBytes {
+          try work.put(key, $0, in: collection, ifRevision: expected)
+        }
+      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+    }
+  }
+
   /// Deletes records, and applies the `onDelete` actions of the relations that refer to them, in one transaction.
   ///
   /// - Parameter ids: of the records, which may refer to each other; missing ones are ignored

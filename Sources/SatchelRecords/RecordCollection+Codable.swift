@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelJSON
 import SatchelStorage
 
@@ -33,22 +34,7 @@ extension RecordCollection {
         try DocumentChange.applied(to: old, before: before, after: value).serialized()
       }
     }
-    var key = id
-    return try key.withUTF8 { key in
-      let key = UnsafeRawBufferPointer(key)
-      try RecordID.check(key, in: name)
-      try kept(nil).withUnsafeBytes { try checkDocument($0, key) }
-      // When the store cannot be written, what can be read of it is kept.
-      return try writingThroughOutbox(
-        try kept((try? get(id))??.body).withUnsafeBytes { try spooled(key, $0, expected) }
-      ) { work, collection in
-        let row = try work.find(key, in: collection).row
-        let stored = try row.flatMap { try work.document($0, key, in: collection) }
-        return try kept(stored).withUnsafeBytes {
-          try work.put(key, $0, in: collection, ifRevision: expected)
-        }
-      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
-    }
+    return try put(id, ifRevision: expected, making: kept)
   }
 
   /// Writes a dictionary as the whole document: it has every member that its type has.

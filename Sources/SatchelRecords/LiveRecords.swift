@@ -2,6 +2,7 @@
 #if !SATCHEL_WITHOUT_CONCURRENCY
   import Observation
   import SatchelCore
+  import SatchelDocuments
 
   extension RecordCollection {
     /// Returns a stream of the result of a query: as it is now, and after each commit that changes it; see
