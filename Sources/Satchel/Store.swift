@@ -51,8 +51,8 @@ public final class Store: Sendable {
     outbox = Outbox(path: database.realPath)
     recordStore = RecordStore(database: database, outbox: outbox)
     state = try StateStore(recordStore)
-    recordStore.onDeclaration { [weak recordStore, state, database] in
-      guard let recordStore else { return }
+    recordStore.onDeclaration { [weak recordStore, weak state, database] in
+      guard let recordStore, let state else { return }
       let syncLog = SyncLogTables(database, client: StoreSyncClient(recordStore, state))
       try syncLog.reconcile()
       try syncLog.decideAll()
