@@ -1,6 +1,7 @@
-"""Says what failed in each runner of `make test`, what each counted, and closes with the sum.
+"""Says what failed in each runner of `make test`, what each counted and took, and closes with the sum.
 
-Usage: summary.py LOGS RUNNER... where LOGS holds RUNNER.log of each.
+Usage: summary.py LOGS RUNNER... where LOGS holds RUNNER.log of each, and in *.time the seconds of each runner
+and build: those that passed, and those of the processors.
 """
 
 import re
@@ -31,9 +32,21 @@ def count(log: str) -> tuple[int, int]:
 
 
 def failures(log: str) -> list[str]:
-    """The lines of the log of a failed run that tell what failed."""
+    """The lines of the log of a failed run that name the failures."""
     named = "\n".join(FAILURE.findall(log))
     return [line[:WIDTH] for line in named.splitlines() or log.splitlines()[-LAST:]]
+
+
+def seconds(path: Path) -> tuple[float, float]:
+    """Those that passed, and those of the processors; a build has a line for each time that it ran."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    times = [[float(number) for number in line.split()] for line in lines]
+    return sum(line[0] for line in times), sum(line[1] + line[2] for line in times)
+
+
+def took(path: Path) -> str:
+    elapsed, busy = seconds(path)
+    return f"{elapsed:>7.0f} s, processor {busy:>5.0f} s"
 
 
 def main(logs: Path, runners: list[str]) -> int:
@@ -44,14 +57,18 @@ def main(logs: Path, runners: list[str]) -> int:
         path = logs / f"{runner}.log"  # absent when what it needs could not be built
         log = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         passed, failed = count(log)
-        counted.append(f"{runner:<14}{passed:>6} passed {failed:>4} failed")
+        times = took(logs / f"{runner}.time")
+        counted.append(f"{runner:<14}{passed:>6} passed {failed:>4} failed {times}")
         if failed or not passed:
             print(f"\n{runner}:", *failures(log), sep="\n  ")
         total_passed += passed
         total_failed += failed
         if passed + failed == 0:
             silent.append(runner)
+    for build in sorted(set(logs.glob("*.time")) - {logs / f"{runner}.time" for runner in runners}):
+        counted.append(f"{build.stem:<40}{took(build)}")
     print("", *counted, sep="\n")
+    print(f"processor: {sum(seconds(each)[1] for each in logs.glob('*.time')) / 60:.1f} minutes")
     for runner in silent:
         print(f"{runner} ran no test", file=sys.stderr)
     print(f"{total_passed} passed, {total_failed} failed")

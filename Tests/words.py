@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Finds wording that Documentation/glossary.md forbids; part of ``make lint``.
 
-Looks through comments, documentation, help, messages and the names of the Swift tests. Prints
+Looks through comments, documentation, help, messages and the names of the tests. Prints
 "file:line: phrase" for each finding and exits with 1 when there is one. There is no list of exceptions:
 reword the sentence.
 """
@@ -20,12 +20,13 @@ SEARCHED = (
     *("Bindings/Python/tests", "Bindings/Python/generate_aio.py"),
     *("Examples/C", "Examples/Python", "Examples/Swift"),
     *("Tests/C", "Tests/crash", "Tests/documentation", "Tests/fuzz", "Tests/install", "Tests/model"),
-    "Tests/tool",
+    *("Tests/tool", "Tests/journeys", "Tests/schedules", "Tests/Servers", "Tests/examples", "Tests/packages"),
+    *("Makefile", "Scripts", "Tests/index.py", "Tests/summary.py", "Tests/INDEX.md", "CHANGELOG.md"),
     *("Benchmarks/harness", "Benchmarks/peers", "Benchmarks/probes", "Benchmarks/PROFILES.md"),
 )
 # The glossary names the phrases to avoid. SYNC.md of each of these folders is a document of another project.
 EXCLUDED = ("Documentation/glossary.md",)
-SUFFIXES = {".c", ".h", ".in", ".md", ".1", ".py", ".swift", ".txt"}
+SUFFIXES = {".c", ".h", ".in", ".md", ".1", ".mk", ".py", ".sh", ".swift", ".txt"}
 
 FORBIDDEN = tuple(
     re.compile(phrase)
@@ -39,7 +40,7 @@ FORBIDDEN = tuple(
         r"\b[Tt]akes in\b",
         r"\b[Tt]here is nothing to do for\b",
         r"\bcopied back\b",
-        r"\b[Mm]aster\b(?!/)",
+        r"(?<!-)\b[Mm]aster\b(?!/)",
         r"\bstands\b(?! for\b)",
         r"\b[Gg]ives? back\b",
         r"\bgiven back\b",
@@ -77,8 +78,8 @@ COPIED_BACK = re.compile(r"\bcop(?:y|ies|ied|ying)\b[^.;]{0,60}?\bback\b", re.IG
 # A comment that begins with a relative clause has no acting subject: "What is kept of one collection".
 CLAUSE = re.compile(r'^\s*(?:///?|#:?|--|/\*\*?|\*|"""|(?:/// )?- Returns:)\s+?What\b|"""What\b')
 WAL = re.compile(r"\bWAL\b|\blogs?\b|checkpoint", re.IGNORECASE)
-# The name of a suite or a test in Swift.
-NAME = re.compile(r'@(?:Suite|Test)\(\s*"((?:[^"\\]|\\.)*)"')
+# The name of a suite or a test in Swift, or of a test in Python.
+NAME = re.compile(r'@(?:Suite|Test)\(\s*"((?:[^"\\]|\\.)*)"|^ *(?:async )?def (test_\w+)', re.MULTILINE)
 
 
 def searched() -> Iterator[Path]:
@@ -86,7 +87,11 @@ def searched() -> Iterator[Path]:
         start = ROOT / name
         for path in [start] if start.is_file() else sorted(start.rglob("*")):
             relative = path.relative_to(ROOT).as_posix()
-            if path.is_file() and path.suffix in SUFFIXES and not relative.startswith(EXCLUDED):
+            if (
+                path.is_file()
+                and (path.suffix in SUFFIXES or path == start)
+                and not relative.startswith(EXCLUDED)
+            ):
                 yield path
 
 
@@ -119,14 +124,16 @@ def names_of_tests(path: Path) -> Iterator[Tuple[int, str]]:
     """Phrases in the names of suites and tests."""
     text = path.read_text(encoding="utf-8")
     for name in NAME.finditer(text):
-        for phrase in sentences(name.group(1), "", FORBIDDEN):
-            yield text.count("\n", 0, name.start(1)) + 1, phrase
+        for phrase in sentences(name[1] or name[2].replace("_", " "), "", FORBIDDEN):
+            yield text.count("\n", 0, name.end()) + 1, phrase
 
 
 def main() -> int:
     count = 0
     found = [(path, findings(path)) for path in searched()]
-    found += [(path, names_of_tests(path)) for path in sorted((ROOT / "Tests").rglob("*.swift"))]
+    suites = [*(ROOT / "Tests").rglob("*.swift"), *(ROOT / "Tests").rglob("test_*.py")]
+    suites += (ROOT / "Bindings/Python/tests").glob("test_*.py")
+    found += [(path, names_of_tests(path)) for path in sorted(suites)]
     for path, phrases in found:
         for line, phrase in phrases:
             print(f"{path.relative_to(ROOT).as_posix()}:{line}: {phrase}")

@@ -2,8 +2,7 @@
 
 ##@ Install
 
-.PHONY: install
-install: $(STAGED) tool ## Install under PREFIX (/usr/local), or below DESTDIR for packagers
+install: tool ## Install under PREFIX (/usr/local), or below DESTDIR for packagers
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/Satchel
 	install -m 644 Include/satchel.h $(DESTDIR)$(PREFIX)/include/
 	install -m 755 $(STAGED) $(DESTDIR)$(LIBDIR)/
@@ -14,13 +13,11 @@ install: $(STAGED) tool ## Install under PREFIX (/usr/local), or below DESTDIR f
 	install -D -s -m 755 $(BUILD)/release/satchel-cli $(DESTDIR)$(PREFIX)/bin/satchel
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
-.PHONY: uninstall
 uninstall: ## Remove what `make install` put there; takes the same PREFIX and DESTDIR
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsatchel.so $(SONAME) libsatchel.so.$(VERSION) pkgconfig/satchel.pc)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,include/satchel.h share/man/man1/satchel.1 bin/satchel)
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/Satchel
 
-.PHONY: clean
 clean: ## Remove everything built, and the virtual environments
 	rm -rf .build .build-* $(VENV) $(SERVERS) .venv-wheel .venv-site Bindings/Python/dist
 
@@ -37,48 +34,35 @@ fill = sed -e 's|@PREFIX@|$(PC_PREFIX)|g' -e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,
 
 ##@ Publish
 
-.PHONY: wheel
 wheel: lib setup-tests ## The self-contained Python wheel, and the sdist: Bindings/Python/dist
-	@$(call install-missing,$(WHEEL_PACKAGES),)
-	@Bindings/Packaging/sqlite.sh $(NEWER) || true
-	$(PYTHON) Bindings/Python/build_wheel.py --sqlite $(NEWER)
+	@Scripts/setup.sh wheel
+	@Bindings/Packaging/sqlite.sh $(CURDIR)/.build-sqlite || true
+	$(PYTHON) Bindings/Python/build_wheel.py --sqlite $(CURDIR)/.build-sqlite
 
-.PHONY: test-wheel
 test-wheel: wheel ## The wheel in a fresh environment and in a root without its libraries, and the sdist
 	Tests/packages/wheel.sh
 
-.PHONY: deb
-deb: lib tool setup-tests ## Debian packages libsatchel0, libsatchel-dev, satchel, python3-satchel: .build-deb
-	@$(call install-missing,$(DEB_PACKAGES),)
+deb: tool setup-tests ## Debian packages libsatchel0, libsatchel-dev, satchel, python3-satchel: .build-deb
+	@Scripts/setup.sh deb
 	Bindings/Packaging/deb.sh .build-deb
 
-.PHONY: test-deb
 test-deb: deb ## The Debian packages: unpacked, or as root with INSTALL=1 installed and removed
 	INSTALL=$(INSTALL) Tests/packages/deb.sh .build-deb
 
-.PHONY: tarball
-tarball: lib tool ## The library, its header and the tool in one archive that can be unpacked anywhere: .build-tarball
+tarball: tool ## The library, its header and the tool in one archive that can be unpacked anywhere: .build-tarball
 	Bindings/Packaging/tarball.sh .build-tarball
 
-.PHONY: test-tarball
 test-tarball: tarball ## The archive, unpacked and moved
 	Tests/packages/tarball.sh .build-tarball
 
-.PHONY: docs
 docs: lib setup-tests ## The documentation as one site that opens from disk: .build-docs/site/index.html
-	@$(call install-missing,$(DOCS_PACKAGES),)
+	@Scripts/setup.sh docs
 	Documentation/site/build.sh .build-docs
 
-.PHONY: test-site
 test-site: docs ## The site's links, its search, and that it needs nothing from elsewhere
-	@command -v node > /dev/null || { $(call install-missing,nodejs,); }
+	@Scripts/setup.sh node
 	python3 Tests/documentation/site.py .build-docs/site
 
-.PHONY: release-check
 release-check: ## Versions agree, and what is published can be installed and used; REHEARSE=1 before the changelog has its entry
 	@python3 Bindings/Packaging/release_check.py $(if $(REHEARSE),--rehearse)
 	@$(MAKE) --no-print-directory test-wheel test-deb test-tarball
-
-WHEEL_PACKAGES := dpkg-dev tcl
-DOCS_PACKAGES := groff-base
-DEB_PACKAGES := dpkg-dev debhelper dh-python lintian

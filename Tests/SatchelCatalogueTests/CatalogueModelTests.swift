@@ -131,7 +131,8 @@ struct CatalogueModelTests {
     try pair.fixture.expectSound()
   }
 
-  @Test("for generated places and contents, with all kinds of nesting and sharing", arguments: 0..<12)
+  @Test(
+    "for generated places and contents, with all kinds of nesting and sharing", arguments: Portion.of(0..<12))
   func generated(seed: UInt64) throws {
     var random = SeededRandom(seed: seed + 1000)
     var pair = try Pair()

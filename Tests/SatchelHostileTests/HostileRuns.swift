@@ -3,7 +3,8 @@ import Satchel
 import SatchelTesting
 import Testing
 
-/// Cases that may end the process that plays them: another process plays, and says which case it is at.
+/// Cases that may end the process that plays them: another process plays, and says which case it is at. A run has a
+/// portion of them, unless SATCHEL_MUTATIONS asks for many.
 enum HostileRuns {
   /// Seconds that one call may take.
   static let limit = UInt32(ProcessInfo.processInfo.environment["SATCHEL_CALL_SECONDS"] ?? "") ?? 120
@@ -59,10 +60,12 @@ enum HostileRuns {
     } catch {
       return say("-1\nmaking the sound store\n\(error)")
     }
-    var (number, mutated) = (-1, 0)
+    let isLong = ProcessInfo.processInfo.environment["SATCHEL_MUTATIONS"] != nil
+    var (number, tried, mutated) = (-1, 0, 0)
     try cases(fixture) { name, mutate, judge in
       number += 1
-      guard number >= skip, only == nil || only == name else { return }
+      guard number >= skip, only.map({ $0 == name }) ?? (isLong || Portion.includes(number)) else { return }
+      tried += 1
       let place = number
       let path = fixture.folder.path + "/case-\(number).satchel"
       defer {
@@ -86,7 +89,6 @@ enum HostileRuns {
         _ = line.withCString { write(faults, $0, strlen($0)) }
       }
     }
-    let tried = number + 1 - skip
     if only == nil, tried > 20, mutated < tried * 2 / 3 {
       let line = "only \(mutated) of \(tried) stores could be mutated\n"
       _ = line.withCString { write(faults, $0, strlen($0)) }

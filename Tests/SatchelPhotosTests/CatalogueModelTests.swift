@@ -8,7 +8,7 @@ import Testing
 
 /// Compares random operations with a model.
 @Suite struct CatalogueModelTests {
-  @Test("After any operations a catalogue equals its model", arguments: 1...12)
+  @Test("After any operations a catalogue equals its model", arguments: Portion.of(1...12))
   func agreesWithTheModel(seed: Int) throws {
     var run = try Run(seed: UInt64(seed))
     for step in 0..<400 {

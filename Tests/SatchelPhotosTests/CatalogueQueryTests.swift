@@ -73,7 +73,8 @@ import Testing
     return query.isDescending ? sorted.reversed() : sorted
   }
 
-  @Test("pages equal the filtered and sorted list of all photos, in every order", arguments: 0..<60)
+  @Test(
+    "pages equal the filtered and sorted list of all photos, in every order", arguments: Portion.of(0..<60))
   func pages(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     var query = PhotoQuery()

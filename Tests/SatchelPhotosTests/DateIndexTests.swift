@@ -100,7 +100,8 @@ struct DateIndexTests {
     }
   }
 
-  @Test("equals a plain sort after any imports, changes and deletions", arguments: 1...4)
+  @Test(
+    "equals a plain sort after any imports, changes and deletions", arguments: Portion.of(1...4, parts: 4))
   func property(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let fixture = try CatalogueFixture()

@@ -21,14 +21,18 @@ import Testing
   }()
 
   @Test("Every prefix of a shard") func prefixes() throws {
-    for count in 0...Self.seed.count { #expect(try Self.fault(Array(Self.seed.prefix(count))) == nil) }
+    for count in Portion.of(0...Self.seed.count) {
+      #expect(try Self.fault(Array(Self.seed.prefix(count))) == nil)
+    }
   }
 
   @Test("Every suffix of a shard") func suffixes() throws {
-    for count in 0...Self.seed.count { #expect(try Self.fault(Array(Self.seed.suffix(count))) == nil) }
+    for count in Portion.of(0...Self.seed.count) {
+      #expect(try Self.fault(Array(Self.seed.suffix(count))) == nil)
+    }
   }
 
-  @Test("Twenty thousand mutations", arguments: 0..<20) func mutations(_ seed: Int) throws {
+  @Test("Twenty thousand mutations", arguments: Portion.of(0..<20)) func mutations(_ seed: Int) throws {
     var generator = SeededRandom(seed: UInt64(seed))
     let tokens = [
       "\"", "\"\"", ",", "\n", "\r", "\r\n", "\u{FEFF}", "0", "-", ".", "md5,", ",\"\n", "\",\"",
@@ -54,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Files of mostly quotes, commas and line ends", arguments: 0..<20) func soups(_ seed: Int)
+  @Test("Files of mostly quotes, commas and line ends", arguments: Portion.of(0..<20)) func soups(_ seed: Int)
     throws
   {
     var generator = SeededRandom(seed: UInt64(100 + seed))

@@ -61,7 +61,8 @@ struct RecordRepairTests {
   }
 
   @Test(
-    "after any loss of rows, the remaining documents are found, counted and indexed", arguments: 1...24)
+    "after any loss of rows, the remaining documents are found, counted and indexed",
+    arguments: Portion.of(1...24))
   func random(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let shelf = try RecordShelf(onDisk: true)

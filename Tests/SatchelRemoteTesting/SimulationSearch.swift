@@ -1,6 +1,7 @@
 import Foundation
 import SatchelCore
 import SatchelStorage
+import SatchelTesting
 
 /// Runs many schedules, on as many threads as there are processors, until one violates an invariant.
 package struct SimulationSearch {
@@ -9,8 +10,10 @@ package struct SimulationSearch {
     package var violation: String
   }
 
-  /// The number of schedules: SATCHEL_SIMULATIONS, by default 1500.
-  package static let count = number("SATCHEL_SIMULATIONS") ?? 1_500
+  /// The schedules of a run: as many as SATCHEL_SIMULATIONS says, or a portion of those that a suite has.
+  package static func seeds(of all: Range<UInt64>) -> Range<UInt64> {
+    number("SATCHEL_SIMULATIONS").map { 0..<$0 } ?? Portion.seeds(all)
+  }
   /// The only seed to run, with its history: SATCHEL_SIMULATION_SEED.
   package static let seed = number("SATCHEL_SIMULATION_SEED")
 

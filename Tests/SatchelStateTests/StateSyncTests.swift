@@ -155,7 +155,7 @@ struct StateSyncTests {
   }
 
   @Test(
-    "devices converge after any changes in any order", arguments: 0..<60, [false, true])
+    "devices converge after any changes in any order", arguments: Portion.of(0..<60), [false, true])
   func convergence(seed: Int, isEncrypted: Bool) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let remote = SyncStore()

@@ -74,7 +74,7 @@ struct RecoveryTests {
     #expect(report.tables.first { $0.name == "setting" }?.rows == 2)
   }
 
-  @Test("for any destroyed pages, all rows on other pages are recovered", arguments: 0..<12)
+  @Test("for any destroyed pages, all rows on other pages are recovered", arguments: Portion.of(0..<12))
   func randomPages(seed: Int) throws {
     var generator = SeededRandom(seed: UInt64(seed))
     // Not sqlite_schema, and not the pointer maps; more pages in each round, sometimes including roots.
@@ -170,7 +170,9 @@ struct RecoveryTests {
     #expect(linked.tables.map(\.rows) == report.tables.map(\.rows))
   }
 
-  @Test("for any changed bytes recovery does not trap, and the recovered store is valid", arguments: 0..<15)
+  @Test(
+    "for any changed bytes recovery does not trap, and the recovered store is valid",
+    arguments: Portion.of(0..<15))
   func anyBytes(seed: Int) throws {
     var generator = SeededRandom(seed: UInt64(seed) + 1000)
     var bytes = sound

@@ -44,7 +44,8 @@ struct WALWriteBufferTests {
     try database.close()
   }
 
-  @Test("a commit is in the file when it returns, whatever the transaction did", arguments: 0..<20)
+  @Test(
+    "a commit is in the file when it returns, whatever the transaction did", arguments: Portion.of(0..<20))
   func commits(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let database = try fixture.open(on: disk, seed.isMultiple(of: 2) ? .full : .relaxed)

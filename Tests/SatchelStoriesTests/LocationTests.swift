@@ -129,7 +129,7 @@ import SatchelStories
     for seed in Self.seeds { #expect(try check(seed)) }
   }
 
-  @Test("Fifty thousand mutations", arguments: 0..<5) func mutations(_ part: Int) throws {
+  @Test("Fifty thousand mutations", arguments: Portion.of(0..<5)) func mutations(_ part: Int) throws {
     var random = SeededRandom(seed: UInt64(part))
     // Small stories more often: they are fast, and their failures are easy to read.
     let small = Self.seeds.filter { $0.count < 1_500 }

@@ -131,14 +131,11 @@ def prepare_environment() -> None:
     os.environ["SATCHEL_LIBRARY"] = str(LIBRARY / "libsatchel.so")
     os.environ["PYTHONPATH"] = str(ROOT / "Bindings/Python")
     sys.path.insert(0, os.environ["PYTHONPATH"])
-    for tool in (LIBRARY / "satchel-cli", ROOT / ".build-test/debug/satchel-cli"):
-        if tool.exists():
-            bin_folder = SCRATCH / "bin"
-            bin_folder.mkdir(parents=True, exist_ok=True)
-            (bin_folder / "satchel").unlink(missing_ok=True)
-            (bin_folder / "satchel").symlink_to(tool)
-            os.environ["PATH"] = f"{bin_folder}:{os.environ['PATH']}"
-            break
+    bin_folder = SCRATCH / "bin"
+    bin_folder.mkdir(parents=True, exist_ok=True)
+    (bin_folder / "satchel").unlink(missing_ok=True)
+    (bin_folder / "satchel").symlink_to(LIBRARY / "satchel-cli")
+    os.environ["PATH"] = f"{bin_folder}:{os.environ['PATH']}"
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ def program_of(page: Path) -> str:
 
 
 class SwiftPages:
-    """One package with a program for each page, so that Satchel is compiled once; kept for the next run."""
+    """One package with a program for each page, beside the suites, so that Satchel is not compiled again."""
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.root = root
@@ -60,6 +60,6 @@ class SwiftPages:
     def run(self, page: Path, folder: Path) -> None:
         """Builds and runs the program of a page."""
         name = program_of(page)
-        package = ["--package-path", str(self.package), "--scratch-path", str(self.scratch / "build")]
-        succeed("swift", "build", "--quiet", *package, "--product", name, folder=folder)
-        succeed(str(self.scratch / "build/debug" / name), folder=folder)
+        build = str(self.root / "Scripts/build.sh")
+        succeed(build, "app", str(self.package), "--product", name, folder=folder)
+        succeed(str(self.root / ".build-test/debug" / name), folder=folder)

@@ -29,9 +29,8 @@ run_python() {
 }
 
 run_swift() {
-  # What the compiler says is no part of what the example says. As an app's package, which has nothing of the tool.
-  env -u SATCHEL_TOOL swift build --quiet --package-path "$root/Examples/Swift" --scratch-path "$root/.build-example" \
-    --product "$1" >&2 && "$root/.build-example/debug/$1" "$2"
+  # Messages of the compiler are no part of what the example says. An app's package, which imports the library by path.
+  "$root/Scripts/build.sh" app "$root/Examples/Swift" >&2 && "$root/.build-test/debug/$1" "$2"
 }
 
 # Each example runs in a folder of its own, so that it finds and leaves nothing.
@@ -40,7 +39,7 @@ run() {
   local expected=$root/Tests/examples/$1.txt
   mkdir -p "$folder/$example-$language" && pushd "$folder/$example-$language" > /dev/null || exit 1
   if [[ $show ]]; then
-    [[ $language != swift || -d $root/.build-example ]] || echo "Building the examples in Swift, which takes some minutes."
+    [[ $language != swift || -x $root/.build-test/debug/$example ]] || echo "Building the examples in Swift, which takes some minutes."
     if [[ $language == c ]]; then
       printf '\n---- %s ----\n\n' "$source"
       "run_$language" "$example" "$input" || failed=$((failed + 1))
@@ -66,7 +65,7 @@ run() {
   popd > /dev/null || exit 1
 }
 
-# What each guide has to speak of: a town of the data, and the day that passed.
+# The subjects of each guide: a town of the data, and the day that passed.
 check_guide() {
   local before=$failed
   check "$1 speaks of what expired" grep -qi 'expired' "$2"

@@ -64,15 +64,10 @@ follows_the_soname() {
   for other in "$((major + 1)).0" "$major.99" "${version%.*}.99"; do ! fits "$other" || return 1; done
 }
 
-# An app that imports the library does not fetch what the tool depends on.
-fetches_nothing_else() {
-  [[ ! -d $folder/by-path/.build/checkouts ]] || ! ls "$folder/by-path/.build/checkouts" | grep -q argument-parser
-}
-
-# A package of one small program that depends on Satchel as the first argument says.
-swift_package() {
+# package NAME DEPENDENCY: one of two small programs, which depend on Satchel and on its reader of JSON.
+package() {
   local name=$1 dependency=$2
-  mkdir -p "$folder/$name/Sources/hello"
+  mkdir -p "$folder/$name/Sources/hello" "$folder/$name/Sources/reads"
   cat > "$folder/$name/Package.swift" << END
 // swift-tools-version: 6.1
 import PackageDescription
@@ -82,7 +77,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [$dependency],
   targets: [
-    .executableTarget(name: "hello", dependencies: [.product(name: "Satchel", package: "Satchel")])
+    .executableTarget(name: "hello", dependencies: [.product(name: "Satchel", package: "Satchel")]),
+    .executableTarget(name: "reads", dependencies: [.product(name: "SatchelJSON", package: "Satchel")]),
   ]
 )
 END
@@ -92,7 +88,31 @@ import Satchel
 let store = try Store(path: ":memory:")
 print(try store.catalogue.sections(at: Location(countryCode: "fr")).count)
 END
-  [[ $(env -u SATCHEL_TOOL swift run --quiet --package-path "$folder/$name" hello) == 0 ]]
+  cat > "$folder/$name/Sources/reads/main.swift" << 'END'
+import SatchelJSON
+
+print(try JSONValue.array([1, 2]).text)
+END
+}
+
+# Beside the suites, so that the library is not compiled again.
+by_path() {
+  package by-path ".package(name: \"Satchel\", path: \"$root\")"
+  Scripts/build.sh app "$folder/by-path" --product hello && [[ $(.build-test/debug/hello) == 0 ]]
+}
+
+# The package manager checks all that a package depends on before it compiles anything: so only a part is compiled, of
+# sources that were all compiled by path.
+by_url() {
+  package by-url ".package(url: \"file://$folder/origin/Satchel\", from: \"$version\")"
+  [[ $(env -u SATCHEL_TOOL swift run --quiet --package-path "$folder/by-url" reads) == "[1,2]" ]] || return 1
+  local checkout=$folder/by-url/.build/checkouts/Satchel part
+  for part in Package.swift Include Sources; do diff -r "$part" "$checkout/$part" || return 1; done
+}
+
+# An app that imports the library does not fetch what the tool depends on.
+fetches_nothing_else() {
+  [[ $(ls "$folder/by-url/.build/checkouts") == Satchel ]]
 }
 
 # The tree as it is, committed and tagged in a repository elsewhere.
@@ -119,11 +139,10 @@ check "CMake, moved tree" with_cmake "$folder/destination/usr"
 check "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"
 check "nothing is left" nothing_left
 
-check "Swift package by path" swift_package by-path ".package(name: \"Satchel\", path: \"$root\")"
-check "an app fetches nothing but the library" fetches_nothing_else
+check "Swift package by path" by_path
 check "a tagged copy of the repository" tagged_copy
-check "Swift package by URL and version" \
-  swift_package by-url ".package(url: \"file://$folder/origin/Satchel\", from: \"$version\")"
+check "Swift package by URL and version" by_url
+check "an app fetches nothing but the library" fetches_nothing_else
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

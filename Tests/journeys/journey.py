@@ -1,4 +1,4 @@
-"""What the journeys share: clocks that are set, what a store holds, and processes that are killed."""
+"""Shared by the journeys: clocks that are set, what a store holds, and processes that are killed."""
 
 from __future__ import annotations
 

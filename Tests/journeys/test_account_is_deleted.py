@@ -1,6 +1,6 @@
 """An account is deleted.
 
-Ada closes her account on the laptop. Her phone was switched off; when it comes back it must not fill the
+Ada closes her account on the laptop. Her phone was switched off; when it is switched on it must not fill the
 cloud again. Later she uses the same name once more.
 """
 

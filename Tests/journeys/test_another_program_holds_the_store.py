@@ -1,7 +1,7 @@
 """Another program holds the store.
 
 A tool that copies Ada's data keeps her store locked for minutes. The app goes on saving notes and settings;
-the store cannot take them, and a small file beside it does. The system kills the app, the tool ends, and
+the store cannot take them, and a small file next to it does. The system kills the app, the tool ends, and
 everything is in the store and in the cloud, each change once.
 """
 
@@ -42,7 +42,7 @@ def test_saves_beside_a_locked_store_are_in_it_afterwards(device, cloud, tmp_pat
     tool.rollback()
     tool.close()
 
-    # What was acknowledged is there, in order and once.
+    # All that was acknowledged is there, in order and once.
     phone = device("phone")
     notes = phone.records("notes")
     assert set(documents(notes)) == {"yesterday"} | {f"today{each}" for each in range(5)}

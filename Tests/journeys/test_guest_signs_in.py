@@ -25,7 +25,7 @@ def test_what_a_guest_wrote_is_merged_with_the_account(device, cloud):
     guest.put("twin", {"number": 3})
     laptop.state.list("history", synced=True).push("of the guest")
 
-    # A dry run tells what would be sent, and changes nothing.
+    # A dry run reports the changes that would be sent, and changes nothing.
     plan = laptop.sync(cloud, "ada", dry_run=True)
     assert plan.dry_run
     assert plan.planned

@@ -2,7 +2,7 @@
 
 Ada keeps her recipes as a file that she can read, in a folder that her laptop shares with her desk by a
 program of its own. The file is edited in a text editor, arrives half written, and has a copy of a conflict
-beside it.
+next to it.
 """
 
 import json
@@ -71,7 +71,7 @@ def test_a_mirror_is_carried_to_another_machine_and_back(device, tmp_path):
     assert documents(recipes) == before
     assert file["laptop"].read_text() == whole[: len(whole) // 2]
 
-    # The rest arrives, and a copy of a conflict beside it, which is none of the store's business.
+    # The rest arrives, and a copy of a conflict next to it, which does not concern the store.
     file["laptop"].write_text(whole)
     (shared["laptop"] / "recipes.sync-conflict.json").write_text("{}")
     recipes.mirror(file["laptop"], prefer="file")

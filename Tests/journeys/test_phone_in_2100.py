@@ -49,7 +49,7 @@ def test_a_phone_that_was_in_2100_is_an_ordinary_one_an_hour_later(device, cloud
     for each in range(20):
         on_tablet.put(f"note{each}", {"text": "written later"})
 
-    # What has an age or a time to live gets old again.
+    # Items with an age or a time to live get old again.
     history = phone.state.list("history", max_age=DAY)
     assert phone.catalogue.load(PORTO, "food").expired == []
     assert history.values() == ["written in 2100"]

@@ -67,7 +67,7 @@ def test_a_trip_with_pictures_reaches_three_devices(device, bucket, tmp_path):
     assert album.get(kept).starred
     assert not catalogue.get(kept).starred
 
-    # A new tablet gets everything by itself.
+    # A new tablet gets everything without a call for photos.
     tablet = device("tablet", clock)
     (tmp_path / "tablet" / "Pictures").mkdir()
     new, on_tablet = tablet.photos(tmp_path / "tablet" / "Pictures"), tablet.records("texts")

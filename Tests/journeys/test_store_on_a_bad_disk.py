@@ -30,7 +30,7 @@ def test_a_damaged_store_is_recovered_and_completed_from_the_cloud(device, cloud
         file.write(bytes(2 * 4096))
     shutil.copy(path, tmp_path / "damaged.satchel")
 
-    # Checking names the damage, and changes nothing of it. Recovering makes a new store beside it.
+    # Checking names the damage, and changes nothing of it. Recovering makes a new store next to it.
     with satchel.open(path, clock=Clock()) as damaged:
         assert damaged.check() != []
     report = satchel.recover(path, tmp_path / "recovered.satchel")

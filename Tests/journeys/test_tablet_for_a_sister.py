@@ -11,7 +11,7 @@ import pytest
 import satchel
 from journey import PORTO, Clock, Process, documents, settled
 
-SECRET = "what Ada told nobody"
+SECRET = "what Ada keeps to herself"
 
 #: The app's widget, which keeps the store open in a process of its own.
 WIDGET = """

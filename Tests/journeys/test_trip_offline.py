@@ -1,7 +1,7 @@
 """A trip of 100 days without a network.
 
 Ada travels with a tablet. At home her phone goes on, deletes what it does not need any more, and synchronizes
-every week, so that deletions older than the cloud keeps them are forgotten there. She comes back with edits
+every week, so that deletions older than the cloud keeps them are forgotten there. She returns with edits
 of her own.
 """
 
@@ -31,7 +31,7 @@ def test_a_tablet_is_offline_for_longer_than_deletions_are_kept(device, cloud):
     on_tablet.put("souvenir", {"text": "added on the way"})
     on_tablet.delete("plan31")
 
-    # Nothing that was deleted at home comes back, and nothing that she wrote is lost.
+    # Nothing that was deleted at home is there again, and nothing that she wrote is lost.
     settled("ada", cloud, tablet, phone)
     found = documents(plans)
     assert found == documents(on_tablet)

@@ -46,7 +46,7 @@ fi
 # ---- A bare root.
 jail=$work/jail
 
-# What the wheel brings along must not come from here; what every manylinux system has may.
+# Libraries of the wheel must not come from here; what every manylinux system has may.
 carried='^lib(jansson|sqlite3|utf8proc|nettle|satchel)'
 system='^(ld-linux|libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+)[-0-9._a-z]*so'
 

@@ -28,7 +28,7 @@ RELATIONS = {
 
 @dataclass
 class History:
-    """What all devices did, which the library never sees."""
+    """The edits of all devices, which the library never sees."""
 
     #: A number for each edit; the next one.
     edits: int = 0
@@ -105,7 +105,7 @@ class Device:
         if document is not None:
             self.history.replaced.setdefault(document[TOKEN], []).append(token)
 
-    # What the device shows
+    # Documents and state of the device
 
     def documents(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for collection in ("notes", "courses", "lessons"):
@@ -137,7 +137,7 @@ class Device:
     def sync(self, line: Line, **options: Any) -> satchel.StoreSyncReport:
         report = self.opened().sync(line.remote(), USER, key=self.key, **options)
         self.has_read = HEAD in line.bucket.names()
-        # What it shows is its own from now on: were the bucket lost, it would send it again.
+        # All that it shows is its own from now on: were the bucket lost, it would send it again.
         self.owed |= {document[TOKEN] for _, document in self.documents()}
         self.owed |= set(self.state()["marks"])
         return report

@@ -2,9 +2,9 @@
 
 In the end each device is given one call, ``sync(accept_loss=True, recreate=True)``, as often as it takes
 until nothing moves any more. Then all have the same documents and the same state, each store is sound, no
-edit of a device that still has its store is lost, and, where no store and no bucket went back in time,
-nothing that was seen and replaced is there again. Whoever owns the bucket can delete; with a key he cannot
-bring anything in.
+edit of a device that still has its store is lost, and, where no store and no bucket was restored from an
+older state, nothing that was seen and replaced is there again. The owner of the bucket can delete; with a key
+he cannot bring anything in.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from satchel.records import RecordConflict
 DAY = 86_400_000
 YEAR = 365 * DAY
 POLICIES = ["newest_wins", "remote_wins", "local_wins", "merge", "ask"]
-#: What a synchronization may be refused for while things go wrong; all else is a fault of the library.
+#: Errors of a synchronization while things go wrong; all else is a fault of the library.
 TROUBLES = (satchel.Unavailable, satchel.Busy, satchel.Damaged, satchel.Unauthorized, satchel.ForeignFile)
 
 
@@ -56,7 +56,7 @@ class Schedule:
         #: Edits of which only a conflict log had something left, in a store that was restored since.
         self.forgotten: set[int] = set()
         self.kills = 0
-        #: Whether the account was deleted, because nobody could tell that a stranger had written its log.
+        #: Whether the account was deleted, because no device could know that a stranger had written its log.
         self.is_closed = False
 
     def _new_device(self) -> Device:
@@ -89,7 +89,7 @@ class Schedule:
         if self.is_traced:
             print(self.devices.index(device), *what, flush=True)
 
-    # What people do
+    # Actions of people
 
     def edit(self, device: Device) -> None:
         name = str(self.dice.randrange(4))
@@ -168,7 +168,7 @@ class Schedule:
         elif done.returncode < 0 or not (done.returncode == 0 or "satchel.errors." in done.stderr):
             raise Fault(f"a synchronization ended with {done.returncode}: {done.stderr[-2000:]}")
 
-    # What happens to stores
+    # Accidents of stores
 
     def back_up(self, device: Device) -> None:
         path = self.folder / f"{len(self.backups)}.backup"
@@ -181,7 +181,7 @@ class Schedule:
         if not self.backups:
             return
         path, owed = self.dice.choice(self.backups)
-        # What others wrote and this device's conflict log alone still had.
+        # Changes that others wrote and that this device's conflict log alone still had.
         self.forgotten |= set(self.in_conflicts(device))
         device.close()
         satchel.restore(path, device.path)
@@ -202,7 +202,7 @@ class Schedule:
         self.history.went_back = True
         self.trace(device, "cloned to", self.devices.index(other))
 
-    # What happens to the bucket
+    # Accidents of the bucket
 
     def keep_snapshot(self, device: Device) -> None:
         self.snapshots.append(self.bucket.snapshot())
@@ -239,7 +239,7 @@ class Schedule:
         entry = json.dumps(envelope, separators=(",", ":")).encode()
         numbers = [1, 2**52, 2**53, 2**62, 10**30]
         if self.key is None:
-            # What he could write as a device of the user is no attack: only what no device writes.
+            # All that he could write as a device of the user is no attack: only what no device writes.
             numbers, entry = numbers[2:], b"{"
         number, epoch = self.dice.choice(numbers), self.dice.choice(numbers)
         digest = int.from_bytes(hashlib.sha256(b"notes/evil\0" + entry).digest()[:16], "big")

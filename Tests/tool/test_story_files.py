@@ -140,7 +140,7 @@ HOSTILE = [
 ]
 
 
-def test_hostile_names_are_read_and_harm_no_line(run, write, tmp_path):
+def test_hostile_names_are_read_and_break_no_line(run, write, tmp_path):
     for name in HOSTILE:
         write(f"a/{name}", "{")
     result = run("lint", "a", code=1)

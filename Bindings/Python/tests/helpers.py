@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar
 
 import pytest
 
@@ -17,11 +17,25 @@ PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parents[1]
 FIXTURES = ROOT / "Tests/Fixtures"
 
+_Case = TypeVar("_Case")
+
 HOUR = 3_600_000
 SHANGHAI = {"locality": "Shanghai", "admin_area": "Shanghai", "country_code": "CN", "country_name": "China"}
 SPRINGFIELD_ILLINOIS = {"locality": "Springfield", "admin_area": "Illinois", "country_code": "US"}
 SPRINGFIELD_MISSOURI = {"locality": "Springfield", "admin_area": "Missouri", "country_code": "US"}
 SINGAPORE = {"locality": "Singapore", "country_code": "SG"}
+
+
+def portion(count: int) -> int:
+    """A fifth of the examples in ``make test``, by the seed of its commit; all of them in ``make check``."""
+    return count if os.environ.get("SATCHEL_CHANCE") == "all" else max(1, count // 5)
+
+
+def portion_of(cases: Sequence[_Case], parts: int = 5) -> Sequence[_Case]:
+    """Every fifth of the cases, beginning with one that the commit's seed selects, or all of them."""
+    if os.environ.get("SATCHEL_CHANCE") == "all":
+        return cases
+    return cases[int(os.environ.get("SATCHEL_SEED", "0")) % parts :: parts]
 
 
 class Clock:

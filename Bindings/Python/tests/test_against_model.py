@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
 
 import pytest
-from helpers import HOUR, Clock, text
+from helpers import HOUR, Clock, portion_of, text
 from model import Model
 
 import satchel
@@ -84,14 +84,15 @@ def test_a_location_sees_what_the_model_sees(
     world: Tuple[satchel.Store, Model, Clock], deliveries: List[Dict[str, Any]], where: str
 ) -> None:
     store, model, _ = world
+    compared = portion_of(deliveries, parts=15)
     seen = sum(
-        compare(store.catalogue, model, probes(delivery["location"])[where]) for delivery in deliveries
+        compare(store.catalogue, model, probes(delivery["location"])[where]) for delivery in compared
     )
     # The model could be as blind as the library: say what each kind of place sees at all.
     if where in ("another country", "the sea"):
         assert seen == 0
     else:
-        assert seen >= len(deliveries)
+        assert seen >= len(compared)
 
 
 def test_places_further_away_see_less_and_never_what_is_not_theirs(

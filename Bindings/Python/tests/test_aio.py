@@ -173,7 +173,7 @@ def test_changes(path: Path) -> None:
     run(main, path)
 
 
-def test_changes_that_nobody_takes_are_bounded(path: Path) -> None:
+def test_changes_that_no_one_takes_are_bounded(path: Path) -> None:
     async def main(store: satchel.aio.Store) -> None:
         notes = await store.records("notes")
         async with store.changes() as changes:
@@ -234,7 +234,7 @@ def test_a_result_whose_next_was_cancelled_is_returned_by_the_following_one(
     run(main, path)
 
 
-def test_changes_that_nobody_asks_for_any_more_are_closed(path: Path) -> None:
+def test_changes_that_no_one_asks_for_any_more_are_closed(path: Path) -> None:
     async def main(store: satchel.aio.Store) -> None:
         notes = await store.records("notes")
         changes = store.changes()

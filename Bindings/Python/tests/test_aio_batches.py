@@ -109,7 +109,7 @@ def test_writes_of_other_tasks_wait_for_the_end(path: Path) -> None:
     run(main, path)
 
 
-def test_a_batch_that_waits_for_a_write_outside_is_told(path: Path) -> None:
+def test_a_batch_that_waits_for_a_write_outside_gets_an_error(path: Path) -> None:
     async def main(store: satchel.aio.Store) -> None:
         notes: Notes = await store.records("notes")
         with pytest.raises(satchel.Busy, match="a batch that the call is not part of"):

@@ -57,7 +57,7 @@ def test_a_city_without_an_admin_area_has_a_place_of_its_own(catalogue: satchel.
     assert value_at(catalogue, {**SINGAPORE, "admin_area": "Central Singapore"}) is None
 
 
-def test_an_entity_of_a_level_that_the_location_lacks_comes_back(catalogue: satchel.Catalogue) -> None:
+def test_an_entity_of_a_level_that_the_location_lacks_is_returned(catalogue: satchel.Catalogue) -> None:
     catalogue.persist(SINGAPORE, dish("satay", "adminarea"))
     assert value_at(catalogue, SINGAPORE) == "satay"
 

@@ -61,7 +61,7 @@ def test_copied_contexts_are_a_part_of_it(store: satchel.Store, notes: Notes) ->
     assert notes.ids() == ["a"]
 
 
-def test_a_batch_that_is_cancelled_is_undone(store: satchel.Store, notes: Notes) -> None:
+def test_a_batch_that_is_cancelled_is_rolled_back(store: satchel.Store, notes: Notes) -> None:
     async def main() -> None:
         begun = asyncio.Event()
 
@@ -82,7 +82,7 @@ def test_a_batch_that_is_cancelled_is_undone(store: satchel.Store, notes: Notes)
     assert notes.ids() == ["b"]
 
 
-def test_what_is_left_over_of_an_undone_batch_is_not_stored(store: satchel.Store, notes: Notes) -> None:
+def test_what_is_left_over_of_a_cancelled_batch_is_not_stored(store: satchel.Store, notes: Notes) -> None:
     async def main() -> None:
         ended = threading.Event()
         left: List[Any] = []
@@ -157,7 +157,7 @@ def test_tasks_created_in_it_are_a_part_of_it(store: satchel.Store, notes: Notes
     run(main)
 
 
-def test_a_batch_that_ends_before_one_inside_of_it_is_undone(store: satchel.Store, notes: Notes) -> None:
+def test_a_batch_that_ends_before_one_inside_of_it_is_rolled_back(store: satchel.Store, notes: Notes) -> None:
     async def main() -> None:
         begun, ended = asyncio.Event(), asyncio.Event()
 

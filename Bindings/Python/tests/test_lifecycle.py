@@ -314,7 +314,7 @@ def test_a_clock_that_fails_is_reported_and_the_system_time_taken(monkeypatch: p
         assert reported
 
 
-def test_callbacks_are_let_go_of_when_a_store_closes_or_cannot_open(tmp_path: Path, clock: Clock) -> None:
+def test_callbacks_are_released_when_a_store_closes_or_cannot_open(tmp_path: Path, clock: Clock) -> None:
     before = _callbacks.registered_count()
     store = satchel.open(tmp_path / "a", clock=clock)
     store.observe(print)

@@ -96,7 +96,7 @@ def test_arguments_that_are_no_position(catalogue: satchel.Catalogue, arguments:
 
 
 @pytest.mark.parametrize("nearby", [-1, math.nan, "far", None])
-def test_a_distance_that_is_none(catalogue: satchel.Catalogue, nearby: Any) -> None:
+def test_a_value_that_is_no_distance(catalogue: satchel.Catalogue, nearby: Any) -> None:
     with pytest.raises(satchel.InvalidArgument, match="nearby"):
         catalogue.sections(PARIS, nearby=nearby)
 

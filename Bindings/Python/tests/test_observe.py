@@ -42,7 +42,7 @@ def test_a_change_of_ones_own_is_heard_before_the_call_returns(store: satchel.St
     assert "cuisine:b" in heard[1][0].keys
 
 
-def test_sections_and_entities_are_told_apart(store: satchel.Store) -> None:
+def test_observers_of_sections_and_entities_are_notified_separately(store: satchel.Store) -> None:
     heard = heard_from(store)
     store.catalogue.persist(SHANGHAI, section({"A": storage("cuisine")}))
     change = heard[0][0]
@@ -119,7 +119,7 @@ def test_every_observer_hears_until_it_is_closed(store: satchel.Store) -> None:
     assert (len(first), len(second)) == (1, 1)
 
 
-def test_an_observer_that_nobody_holds_goes_on(store: satchel.Store) -> None:
+def test_an_observer_that_no_one_holds_goes_on(store: satchel.Store) -> None:
     heard: List[satchel.Change] = []
     store.observe(heard.append)
     gc.collect()
@@ -143,7 +143,7 @@ def test_a_callback_may_use_the_store_and_end_its_own_subscription(store: satche
     assert eventually(lambda: _callbacks.registered_count() == before)
 
 
-def test_what_a_callback_raises_is_reported_and_harms_nobody(
+def test_what_a_callback_raises_is_reported_and_breaks_nothing(
     store: satchel.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reported: List[Any] = []

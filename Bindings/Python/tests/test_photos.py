@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, List
 
 import pytest
 from albums import DAY, NOON, assert_holds, md5, row, rows_of
+from helpers import portion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +57,7 @@ def test_the_names_that_stay(store: satchel.Store, tmp_path: Path) -> None:
         photos.reapply(1)
 
 
-def test_a_photo_comes_back_as_it_was_given(photos: PhotoCatalogue) -> None:
+def test_a_photo_is_returned_as_it_was_given(photos: PhotoCatalogue) -> None:
     given = {
         "md5": "00112233445566778899aabbccddeeff",
         "filename": 'a "b",\r\n\tç 🦊.jpg',
@@ -199,7 +200,7 @@ def test_a_page_is_a_sequence(filled: PhotoCatalogue) -> None:
     assert list(reversed(page)) == page.photos[::-1]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=portion(100))
 @given(st.data())
 def test_filters_compose_as_in_python(data: st.DataObject) -> None:
     """Each filter, alone and with others, against a loop over the rows."""

@@ -169,7 +169,7 @@ def test_a_file_that_the_manifest_does_not_name_is_not_imported(devices: Devices
         assert copy.count() == len(ROWS) - 1
 
 
-def test_what_is_no_file_blocks_nobody(
+def test_what_is_no_file_blocks_no_one(
     devices: Devices, remote_copy: Remote, shards: Path, tmp_path: Path
 ) -> None:
     for folder in (shards, tmp_path / "import"):

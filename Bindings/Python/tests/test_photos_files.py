@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional
 
 import pytest
 from albums import Row, assert_holds, md5, row, rows_of, shard_file
+from helpers import portion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,7 +81,7 @@ def any_row(draw: st.DrawFn) -> Row:
     }
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=portion(150))
 @given(st.lists(any_row(), max_size=20))
 def test_any_rows_are_written_and_read_again(rows: List[Row]) -> None:
     expected = {each["md5"]: each for each in rows}
@@ -94,7 +95,7 @@ def test_any_rows_are_written_and_read_again(rows: List[Row]) -> None:
         assert store.check() == []
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=portion(150))
 @given(st.binary(max_size=200) | st.text('0a,"\r\n' + "f", max_size=200).map(str.encode))
 def test_any_bytes_are_kept_and_said(data: bytes) -> None:
     """Whatever is imported: nothing of it is lost, and a second round changes nothing more."""

@@ -318,7 +318,7 @@ def test_a_closed_remote_says_so(photos: PhotoCatalogue, remote_copy: satchel.re
         remote_copy.probe()
 
 
-def test_catalogues_that_nobody_holds_are_closed(store: satchel.Store) -> None:
+def test_catalogues_that_no_one_holds_are_closed(store: satchel.Store) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for each in range(50):

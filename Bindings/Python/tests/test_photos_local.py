@@ -188,7 +188,7 @@ def test_each_step_of_a_backup(photos: PhotoCatalogue, clock: Clock) -> None:
     }
 
 
-def test_a_step_that_is_none_names_both_states(photos: PhotoCatalogue) -> None:
+def test_a_step_that_does_not_exist_names_both_states(photos: PhotoCatalogue) -> None:
     photos.upsert([row(1)])
     for step, target in (
         (photos.backup.done, "uploaded"),

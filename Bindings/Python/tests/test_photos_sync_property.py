@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from albums import Row, Rows, assert_holds, md5, row, rows_of
+from helpers import portion
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -139,4 +140,4 @@ class Album(RuleBasedStateMachine):
 
 
 TestAlbum = Album.TestCase
-TestAlbum.settings = settings(deadline=None, max_examples=60, stateful_step_count=30)
+TestAlbum.settings = settings(deadline=None, max_examples=portion(60), stateful_step_count=30)

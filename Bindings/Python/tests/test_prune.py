@@ -98,7 +98,7 @@ def test_what_no_section_refers_to_any_more_goes_on_request(catalogue: satchel.C
 
 
 @pytest.mark.parametrize("unused_for", [timedelta(days=30), 30 * 24 * HOUR, 30.0 * 24 * HOUR])
-def test_places_that_nobody_used_go_with_what_only_they_refer_to(
+def test_places_that_no_one_used_go_with_what_only_they_refer_to(
     catalogue: satchel.Catalogue, clock: Clock, unused_for: Any
 ) -> None:
     month = 30 * 24 * HOUR

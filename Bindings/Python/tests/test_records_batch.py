@@ -247,7 +247,7 @@ def test_what_cannot_be_done_in_a_batch_says_so(
     assert store.sync(remote_copy, "ada").records.uploaded == 1
 
 
-def test_a_batch_whose_store_closes_on_another_thread_is_undone(path: Path) -> None:
+def test_a_batch_whose_store_closes_on_another_thread_is_rolled_back(path: Path) -> None:
     store = satchel.open(path, busy_timeout=0.2)
     courses = store.records("courses")
     begun, closed = threading.Event(), threading.Event()

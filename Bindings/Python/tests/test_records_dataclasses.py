@@ -75,7 +75,7 @@ def courses(store: satchel.Store) -> Records[Course]:
     return store.records("courses", of=Course, indexes=["kind"])
 
 
-def test_an_instance_comes_back_as_it_was(courses: Records[Course]) -> None:
+def test_an_instance_is_returned_as_it_was(courses: Records[Course]) -> None:
     courses.put("full", FULL)
     courses.put("short", Course("Geometry"))
     assert courses.get("full") == FULL

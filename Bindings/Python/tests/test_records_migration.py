@@ -166,7 +166,7 @@ def test_records_have_to_fit_the_new_schema_and_relations(store: satchel.Store) 
     assert store.records("courses").count({"name": {"exists": True}}) == 3
 
 
-def test_a_migration_makes_a_backup_beside_the_store(path: Path) -> None:
+def test_a_migration_makes_a_backup_next_to_the_store(path: Path) -> None:
     with satchel.open(path) as store:
         filled(store)
         before = set(path.parent.iterdir())

@@ -127,7 +127,7 @@ def test_hand_edits_between_two_launches_are_not_lost(path: Path, file: Path, ki
         assert courses.verify_mirror() == []
 
 
-def test_the_store_is_preferred_and_the_file_kept_beside_it(path: Path, file: Path) -> None:
+def test_the_store_is_preferred_and_the_file_kept_next_to_it(path: Path, file: Path) -> None:
     mirrored(path, file)
     edit(file, lambda documents: documents.update(c1={"n": "by hand"}, more={}))
     edited = file.read_bytes()

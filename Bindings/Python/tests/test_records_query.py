@@ -7,6 +7,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
+from helpers import portion
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record_model import listed
@@ -262,7 +263,7 @@ ORDERS = st.lists(st.builds(lambda sign, path: sign + path, st.sampled_from(["",
 STEPS = st.lists(st.tuples(IDS, st.one_of(st.none(), DOCUMENTS)), max_size=30)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=portion(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     steps=STEPS,
     more=STEPS,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Dict, List
 
 import pytest
+from helpers import portion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from record_devices import Collection, Device, agreed, documents, kinds, moved, only
@@ -198,7 +199,7 @@ def test_a_deletion_waits_for_the_version_that_allows_it(pair: List[Device], rem
     agreed(pair, remote_copy)
 
 
-PERMUTATIONS = settings(max_examples=int(os.environ.get("SATCHEL_PERMUTATIONS", "25")), deadline=None)
+PERMUTATIONS = settings(max_examples=int(os.environ.get("SATCHEL_PERMUTATIONS", portion(25))), deadline=None)
 
 
 @PERMUTATIONS

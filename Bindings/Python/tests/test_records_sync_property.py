@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Set
 
+from helpers import portion
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -227,5 +228,5 @@ class School(RuleBasedStateMachine):
 
 
 TestSchool = School.TestCase
-EXAMPLES = int(os.environ.get("SATCHEL_RELATION_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("SATCHEL_RELATION_EXAMPLES", portion(100)))
 TestSchool.settings = settings(deadline=None, max_examples=EXAMPLES, stateful_step_count=30)

@@ -89,7 +89,7 @@ STORED = {
 }
 
 
-def test_an_instance_comes_back_as_it_was(store: satchel.Store) -> None:
+def test_an_instance_is_returned_as_it_was(store: satchel.Store) -> None:
     visits = store.records("visits", of=Visit)
     visits.put("full", FULL)
     assert visits.get("full") == FULL

@@ -236,7 +236,7 @@ def test_asyncio(store: satchel.Store) -> None:
     assert asyncio.run(asyncio.wait_for(main(), LONG)) == [[], ["1"], ["1", "2"]]
 
 
-def test_a_query_that_nobody_holds_ends(store: satchel.Store) -> None:
+def test_a_query_that_no_one_holds_ends(store: satchel.Store) -> None:
     before = _callbacks.registered_count()
     results = store.records("notes").watch()
     next(results)

@@ -250,7 +250,7 @@ def test_manifests_that_are_none_change_nothing(devices: Devices, host: DictStor
     assert_holds(devices[1], {**ROWS, md5("new", 7): row("new", 7)})
 
 
-def test_probing_tells_what_a_host_raised(host: DictStore) -> None:
+def test_probing_says_what_a_host_raised(host: DictStore) -> None:
     raised = Own("no")
     host.fail(lambda: raised)
     with host.remote() as remote:

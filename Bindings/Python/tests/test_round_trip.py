@@ -10,7 +10,7 @@ from helpers import SHANGHAI, section, storage, stripped, text
 import satchel
 
 
-def test_every_delivery_comes_back_as_it_was_sent(
+def test_every_delivery_is_returned_as_it_was_sent(
     catalogue: satchel.Catalogue, deliveries: List[Dict[str, Any]]
 ) -> None:
     assert len(deliveries) == 266
@@ -74,7 +74,7 @@ SHAPES: Dict[str, Any] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_shape_comes_back(catalogue: satchel.Catalogue, shape: str) -> None:
+def test_a_shape_is_returned(catalogue: satchel.Catalogue, shape: str) -> None:
     sent = section(SHAPES[shape])
     receipt = catalogue.persist(SHANGHAI, sent)
     loaded = catalogue.load(SHANGHAI, "cuisine")

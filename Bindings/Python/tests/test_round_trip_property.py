@@ -6,7 +6,7 @@ import copy
 from typing import Any, Dict, Iterator, List, Tuple
 
 import pytest
-from helpers import stripped, text
+from helpers import portion, stripped, text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -127,12 +127,12 @@ def store() -> Iterator[satchel.Store]:
 
 
 @settings(
-    max_examples=3000,
+    max_examples=portion(3000),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(content=contents)
-def test_whatever_was_sent_comes_back(store: satchel.Store, content: Any) -> None:
+def test_whatever_was_sent_is_returned(store: satchel.Store, content: Any) -> None:
     content, good, bad = numbered(content)
     receipt = store.catalogue.persist(LOCATION, {"section": "any", "content": content})
     assert receipt.saved + receipt.updated + receipt.reused == good
@@ -149,7 +149,7 @@ def test_whatever_was_sent_comes_back(store: satchel.Store, content: Any) -> Non
 
 
 @settings(
-    max_examples=500,
+    max_examples=portion(500),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -140,7 +140,7 @@ def test_observers_hear_of_state_when_it_is_saved(store: satchel.Store, state: S
     assert heard[0].state == [satchel.StateKey("value", "theme")]
 
 
-def test_state_and_a_collection_named_state_are_told_apart(store: satchel.Store, state: State) -> None:
+def test_state_and_a_collection_named_state_are_separate(store: satchel.Store, state: State) -> None:
     heard: List[satchel.Change] = []
     records = store.records("state")
     with store.observe(heard.append):

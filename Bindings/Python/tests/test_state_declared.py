@@ -56,7 +56,7 @@ def test_values_are_migrated_by_steps_and_functions_and_back(path: Path) -> None
     assert len(list(path.parent.glob("app.satchel.before-state-*"))) == 2
 
 
-def test_an_older_app_without_the_function_is_told_so(path: Path) -> None:
+def test_an_older_app_without_the_function_gets_an_error(path: Path) -> None:
     with satchel.open(path) as store:
         store.state.set("size", 12)
         store.state.declare(version=2, migrations=[doubled])

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, List
 
 import pytest
-from helpers import Clock
+from helpers import Clock, portion
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record_model import equal
@@ -202,7 +202,7 @@ def same(one: Any, other: Any) -> bool:
     return json.dumps(one) == json.dumps(other)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=portion(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(operations=OPERATIONS, limit=st.one_of(st.none(), st.integers(1, 4)), unique=st.booleans())
 def test_lists_sets_and_scores_are_what_a_plain_program_makes(
     operations: Any, limit: Any, unique: bool

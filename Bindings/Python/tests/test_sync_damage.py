@@ -135,7 +135,7 @@ def test_all_objects_of_a_remote_can_be_lost(log: Log) -> None:
 
 
 @pytest.mark.parametrize(("pack", "damage"), list(enumerate(DAMAGES)))
-def test_a_new_device_is_told_what_is_missing(log: Log, pack: int, damage: str) -> None:
+def test_a_new_device_gets_an_error_that_names_what_is_missing(log: Log, pack: int, damage: str) -> None:
     key = log.packs()[pack]
     name = key.rpartition("/")[2]
     DAMAGES[damage](log.host.objects, key)
@@ -246,7 +246,7 @@ def test_what_was_built_on_an_earlier_state_is_no_conflict(log: Log, policy: str
     assert phone.conflicts() == tablet.conflicts() == []
 
 
-def test_objects_that_no_head_names_do_no_harm(log: Log) -> None:
+def test_objects_that_no_head_names_do_not_matter(log: Log) -> None:
     names = [f"records/ada/p/{'0' * 31}{each}" for each in range(3)] + ["records/ada/p/x", "records/ada/y"]
     for name in names:
         log.host.objects[name] = RemoteObject(b"?", '"1"')

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Dict, Optional, Set
 
+from helpers import portion
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -156,4 +157,4 @@ class Family(RuleBasedStateMachine):
 
 
 TestFamily = Family.TestCase
-TestFamily.settings = settings(deadline=None, max_examples=40, stateful_step_count=25)
+TestFamily.settings = settings(deadline=None, max_examples=portion(40), stateful_step_count=25)

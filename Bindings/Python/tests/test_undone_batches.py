@@ -93,7 +93,7 @@ def use(store: satchel.Store) -> None:
 
 @pytest.mark.parametrize("then", [use, satchel.Store.close], ids=["goes on", "closes"])
 @pytest.mark.parametrize("other", ["handle", "process"])
-def test_a_batch_that_was_undone_does_not_return(
+def test_a_batch_that_was_rolled_back_does_not_return(
     path: Path, first: satchel.Store, other: str, then: Callable[[satchel.Store], None]
 ) -> None:
     undo(first, 4000)

@@ -64,7 +64,7 @@ import SatchelRemote
       print(Self.run(seed, nil, shelf, isLogging: true).history.joined(separator: "\n"))
       return
     }
-    let found = Self.find(0..<(Self.isLong ? SimulationSearch.count : 200))
+    let found = Self.find(SimulationSearch.seeds(of: 0..<200))
     if let found {
       Issue.record("SATCHEL_SIMULATION_SEED=\(found.seed): \(found.violation)")
     }

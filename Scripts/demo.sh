@@ -1,8 +1,34 @@
 #!/usr/bin/env bash
-# The tour of `make demo`, after library and tool were built: shows what the tool finds in the folder of `satchel
-# demo` and in the example stories, runs the examples in C, Python and Swift, and leaves a folder to play with.
+# `make demo`: builds the library and the tool, shows what the tool finds in the folder of `satchel demo` and in the
+# example stories, runs the examples in C, Python and Swift, and leaves a folder to play with.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
+
+cat << 'END'
+Satchel keeps an app's content offline, in one SQLite file: what a backend sends for a place, catalogues of photos,
+branching stories, the app's own records, and its state. Devices synchronize through an S3 bucket or a shared
+directory; there is no server. It is used from C, Python and Swift, and through the tool satchel.
+
+This builds it, which takes some minutes the first time, shows what it does, and leaves a folder to play with.
+It installs missing Debian packages, naming them first; all else stays in this folder, below .build-*.
+
+END
+
+# quietly TARGET NAME: makes a target, and shows its output only when it fails.
+quietly() {
+  local log=.build-test/logs/demo-$1.log
+  printf 'Building %s ... ' "$2"
+  if make --no-print-directory "$1" > "$log" 2>&1; then echo done; else
+    echo failed
+    tail -n 60 "$log"
+    exit 1
+  fi
+}
+
+Scripts/setup.sh build || exit 1
+Scripts/setup.sh demo || echo 'Going on without Graphviz: the pages have no graphs.' >&2
+quietly lib 'the library'
+quietly tool 'the command-line tool'
 
 tool=.build-lib/bin/satchel
 folder=.build-demo/satchel-demo

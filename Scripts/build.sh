@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Builds: build.sh lib | tool | suites | app PACKAGE [ARGUMENT…]
+#
+# There are two builds. The release build, below .build-lib, has the library for C and Python and the tool: one set of
+# flags for compiling, so that no module is compiled twice, and two for linking. The debug build, below .build-test, has
+# the Swift suites and every package that imports Satchel by path as an app does: the examples, and the code of the
+# guides. Builds with the same flags share what they compiled; builds with others would undo each other.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=.build-lib
+suites=.build-test
+version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
+soname=libsatchel.so.${version%%.*}
+staged=$build/stage/libsatchel.so.$version
+# Package.swift must not have linker flags: a package with unsafe flags cannot be imported by others.
+flags=()
+
+swiftc() { local flag; for flag in "$@"; do flags+=(-Xswiftc "$flag"); done; }
+frontend() { local flag; for flag in "$@"; do flags+=(-Xswiftc -Xfrontend -Xswiftc "$flag"); done; }
+linker() { local flag; for flag in "$@"; do flags+=(-Xlinker "$flag"); done; }
+
+# How the modules of library and tool are compiled, and what linking both has in common.
+release() {
+  swiftc -warnings-as-errors
+  # For size, which costs some 6 % of time.
+  swiftc -Osize -cross-module-optimization
+  # The Swift runtime is inside: apps need not have it.
+  swiftc -static-stdlib -Xclang-linker -static-libgcc
+  # Functions that only Swift apps call are left out: one async function brings Swift's concurrency and libdispatch
+  # along, 0.8 MB.
+  swiftc -DSATCHEL_WITHOUT_CONCURRENCY
+  # Only the tests verify at run time that no two accesses to a variable overlap, which costs 4 %.
+  swiftc -enforce-exclusivity=unchecked
+  # Types are asked for by function and not by name: the runtime would search all conformances for each type of key of
+  # a dictionary.
+  frontend -disable-concrete-type-metadata-mangled-name-accessors
+  # Unused functions are removed, and identical ones, such as specializations, are merged.
+  frontend -function-sections
+  swiftc -use-ld=lld
+  linker --gc-sections --icf=all --as-needed
+  # It runs with glibc 2.34 or newer: without packed relocations, which would save 0.6 MB and need 2.36, and with
+  # OlderSystems.c in the place of two newer functions.
+  linker "$PWD/$build/static/OlderSystems.o" --wrap=hypotf --wrap=_dl_find_object
+  # A folder that holds only the archive of the C++ library, which the Swift runtime needs, is searched first.
+  linker "-L$PWD/$build/static"
+  # The library is found by those that link it, and finds its own libraries in the system.
+  flags+=(-c release --scratch-path "$build" --disable-local-rpath)
+}
+
+# Linking of the shared library.
+shared() {
+  # Nothing but satchel_* is exported, and nothing is missing.
+  linker --version-script=Include/satchel.map -z defs -soname "$soname"
+  # SQLite keeps a VFS of ours for as long as the process lives.
+  linker -z nodelete
+  # Strings share their tails, 4 KB.
+  linker -O2
+  linker "$PWD/$build/static/ScalarNames.o" --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name
+  # Leaves out tables for unwinding, and gives the 64 KB of zeros that Swift's runtime keeps for its backtraces no space
+  # in the file.
+  linker Sources/Link/discard.ld
+  # Functions and data of an app's start are adjacent, so that a start touches fewer pages, 2 MB less.
+  linker --symbol-ordering-file=Sources/Link/start.order --no-warn-symbol-ordering
+}
+
+static_parts() {
+  local part
+  mkdir -p $build/static
+  ln -sf "$(gcc -print-file-name=libstdc++.a)" $build/static/libstdc++.a
+  for part in OlderSystems ScalarNames; do
+    [[ $build/static/$part.o -nt Sources/Link/$part.c ]] \
+      || gcc -O2 -fPIC -Wall -Wextra -c "Sources/Link/$part.c" -o "$build/static/$part.o"
+  done
+}
+
+build_lib() {
+  release
+  shared
+  static_parts
+  # Optimizing across modules, the compiler builds layouts of one module into another, and the package manager does not
+  # build the other again when they change: nothing of ours is kept that an older source may have shaped.
+  rm -f $build/*/release/Satchel*.build/*.o
+  SATCHEL_TOOL=1 swift build "${flags[@]}" --product satchel
+  ln -sf libsatchel.so "$build/release/$soname"
+  rm -rf $build/stage && mkdir -p $build/stage
+  strip --strip-unneeded -o "$staged" $build/release/libsatchel.so
+  ln -s "libsatchel.so.$version" "$build/stage/$soname" && ln -s "$soname" $build/stage/libsatchel.so
+  echo "$staged: $(stat -c %s "$staged") bytes"
+}
+
+build_tool() {
+  release
+  static_parts
+  SATCHEL_TOOL=1 swift build "${flags[@]}" --product satchel-cli
+}
+
+build_suites() { debug --build-tests; }
+
+# Without the tool: apps do not have it, and it is tested as it is released.
+debug() {
+  env -u SATCHEL_TOOL swift build --scratch-path "$PWD/$suites" -Xswiftc -warnings-as-errors "$@"
+}
+
+# timed BUILD: adds a line with the seconds that it took, for the summary of the tests.
+timed() {
+  local TIMEFORMAT='%R %U %S'
+  mkdir -p $suites/logs
+  { time "$1" 2>&3; } 3>&2 2>> "$suites/logs/$1.time"
+}
+
+what=$1
+shift
+case $what in
+  lib | tool | suites) timed "build_$what" ;;
+  # A package that imports Satchel by path, beside the suites.
+  app) debug --quiet --package-path "$@" ;;
+  *) echo "build.sh does not know $what" >&2; exit 2 ;;
+esac
