@@ -20,7 +20,7 @@ from bucket_server import BucketServer
 from remotes import REAL, Remote, in_bucket, real_store
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = os.environ.get("SATCHEL_TOOL", str(ROOT / ".build-tool/debug/satchel-cli"))
+TOOL = os.environ.get("SATCHEL_TOOL", str(ROOT / ".build-lib/release/satchel-cli"))
 
 # A background process ignores SIGINT, which its child processes inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs the command-line tool against stores that the Python binding writes; then the Python tests in this directory: of `satchel story`, `photos` and `records`, and of the rest of `store`.
-# The tool: the first argument, or what `SATCHEL_TOOL=1 swift build --product satchel-cli --scratch-path .build-tool` built.
+# The tool: the first argument, or that of `make tool`.
 # PYTHON names an interpreter with the packages of Bindings/Python/requirements-dev.txt, instead of .venv's.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
-tool=${1:-$PWD/.build-tool/debug/satchel-cli}
+tool=${1:-$PWD/.build-lib/release/satchel-cli}
 [[ $tool == /* ]] || tool=$PWD/$tool
 if [[ ! -x $tool ]]; then
-  echo "$tool is not there; build it: SATCHEL_TOOL=1 swift build --product satchel-cli --scratch-path .build-tool" >&2
+  echo "$tool is not there; build it: make tool" >&2
   echo "0 passed, 1 failed"
   exit 1
 fi
