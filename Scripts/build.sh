@@ -57,9 +57,7 @@ shared() {
   # Strings share their tails, 4 KB.
   linker -O2
   linker "$PWD/$build/static/ScalarNames.o" --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name
-  # Leaves out tables for unwinding, and gives the 64 KB of zeros that Swift's runtime keeps for its backtraces no space
-  # in the file.
-  linker Sources/Link/discard.ld
+  # Tables for unwinding stay in, an eighth of the library: a host's crash report shows its own frames below ours.
   # Functions and data of an app's start are adjacent, so that a start touches fewer pages, 2 MB less.
   linker --symbol-ordering-file=Sources/Link/start.order --no-warn-symbol-ordering
 }

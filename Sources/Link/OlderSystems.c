@@ -13,7 +13,8 @@ int __wrap__dl_find_object(void *address, void *found);
 
 float __wrap_hypotf(float x, float y) { return satchel_older_hypotf(x, y); }
 
-/* _dl_find_object is libgcc's way to the tables for unwinding. Nothing is unwound here (discard.ld): none is found. */
+/* _dl_find_object is the way to the tables for unwinding of the libgcc that is linked in. The library throws no C++
+ * exceptions, and a host's crash report uses the system's libgcc: none is found. */
 int __wrap__dl_find_object(void *address, void *found) {
     (void)address;
     (void)found;

@@ -54,7 +54,7 @@ succeeds() {
 
 compile() {
   gcc -std=c99 -D_POSIX_C_SOURCE=200809L "${strict[@]}" "${include[@]}" "$1" -o "$folder/$(basename "$1" .c)" \
-    "${link[@]}" -ljansson -lsqlite3 -lpthread
+    "${link[@]}" -rdynamic -ljansson -lsqlite3 -lpthread
 }
 
 succeeds "header as C99" gcc -x c -std=c99 "${strict[@]}" -Wstrict-prototypes "${include[@]}" \
@@ -66,7 +66,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library bad_library_open library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details records state store_sync; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -118,6 +118,7 @@ counted changes "$folder/changes"
 counted live_queries "$folder/live_queries"
 counted interrupts "$folder/interrupts" "$folder"
 counted error_details "$folder/error_details"
+counted crash_report "$folder/crash_report"
 mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
 counted state "$folder/state"
