@@ -1,4 +1,4 @@
-/* What a host's crash report has: a callback that traps inside a call, with the frames of the host and the library. */
+/* The frames in a host's crash report: a callback traps inside a call, below frames of the host and the library. */
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/wait.h>
