@@ -64,17 +64,13 @@ extension Store {
     let session = try SyncSession(database, with: remote, user: user, options: options, progress: progress)
     return try session.withTurn(syncTurn) {
       let identity = try identity(of: remote)
-      try? syncLog.finishSigningOut()
-      if try syncLog.checkBinding(remote: identity, user: session.user, first: options.first) {
-        try syncLog.checkPlace(of: remote, recreates: options.recreate)
-      }
+      let opening = try opening(in: session, identity, options)
       _ = try saveChanges()
       if !options.isDryRun { try discardForFirstSync(identity, session.user, options) }
       var report =
         options.isDryRun
         ? try preview(in: session, identity, options)
-        : try syncLog(in: session, identity, options) { try $0.run() }
-      if !options.isDryRun { try syncLog.notePlace(of: remote) }
+        : try syncLog(in: session, identity, options, opening) { try $0.run() }
       if let photos = try syncPhotos(in: session, identity, options) {
         report.add(photos)
         report.photos = photos
@@ -99,8 +95,9 @@ extension Store {
     let session = try SyncSession(database, with: remote, user: user, options: options)
     return try session.withTurn(syncTurn) {
       let identity = try identity(of: remote)
+      let opening = try syncLog.opening(session, remote: identity, first: options.first)
       _ = try saveChanges()
-      return try syncLog(in: session, identity, options) { try $0.rekey(to: key) }
+      return try syncLog(in: session, identity, options, opening) { try $0.rekey(to: key) }
     }
   }
 
@@ -139,14 +136,27 @@ extension Store {
 
   // MARK: Parts
 
+  /// Reads what a sync has to know, and completes the end of the last user's session.
+  private func opening(
+    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions
+  ) throws -> SyncLogTables.Opening {
+    let opening = try syncLog.opening(session, remote: identity, first: options.first)
+    if opening.isSigningOut { try? syncLog.finishSigningOut() }
+    if opening.isBound {
+      try SyncLogTables.check(session.remote, known: opening.remoteID, recreates: options.recreate)
+    }
+    return opening
+  }
+
   /// Synchronizes records and state, the content of the sync log.
   private func syncLog(
     in session: SyncSession, _ identity: String, _ options: StoreSyncOptions,
-    _ body: (inout SyncLogRun) throws -> SyncLogReport
+    _ opening: SyncLogTables.Opening, _ body: (inout SyncLogRun) throws -> SyncLogReport
   ) throws -> StoreSyncReport {
     let logOptions = try SyncLogOptions(options, in: session)
-    try syncLog.bind(remote: identity, user: session.user, first: options.first)
-    let isFirst = try syncLog.isFirst()
+    if !opening.isBound || opening.isCopy {
+      try syncLog.bind(remote: identity, user: session.user, first: options.first)
+    }
     let before = session.traffic
     let prefix = try ObjectPrefix("records/\(session.user)/")
     var tables = syncLog
@@ -155,8 +165,8 @@ extension Store {
       try session.checkConditions(under: prefix)
     }
     var report = StoreSyncReport(try body(&run))
-    if isFirst { report.firstUpload = report.records.uploaded + report.state.uploaded }
-    try syncLog.noteSync()
+    if opening.isFirst { report.firstUpload = report.records.uploaded + report.state.uploaded }
+    try syncLog.noteSync(with: session.remote)
     report.add(session.traffic - before)
     return report
   }
@@ -176,7 +186,10 @@ extension Store {
     copy.database.keyring.copy(database.keyring)
     try copy.syncLog.forgetUpload()
     try copy.discardForFirstSync(identity, session.user, options)
-    var report = try copy.syncLog(in: session, identity, options) { try $0.preview() }
+    // The copy is in a file of its own, and is bound again.
+    var report = try copy.syncLog(in: session, identity, options, SyncLogTables.Opening()) {
+      try $0.preview()
+    }
     report.isDryRun = true
     return report
   }

@@ -4,10 +4,14 @@ import SatchelStorage
 
 /// The calls of a sync to the local tables. Each call is one transaction of at most `SyncSizes.rowsOfStep`
 /// rows, or, where it says so, a step of a longer one that the engine repeats.
+///
+/// A sync holds one state, which each call takes and updates; what changes the tables reads their state again first.
 protocol SyncLogLedger: Sendable {
   /// The keys, if the sync log is encrypted.
   var keys: SyncLogKey? { get set }
 
+  /// Reads the state, with its head and the work that is left.
+  ///
   /// - Throws: `SatchelError` (`notFound`) when the store is not bound to a log
   func state() throws -> SyncLogState
 
@@ -17,10 +21,10 @@ protocol SyncLogLedger: Sendable {
   /// Executes one step of the current phase, except `pull`.
   ///
   /// - Returns: whether the phase is still in progress
-  func continuePhase() throws -> Bool
+  func continuePhase(_ state: inout SyncLogState) throws -> Bool
 
   /// Begins to decide about, and to send, entries of collections that were declared since the last sync.
-  func reconcile() throws
+  func reconcile(_ state: inout SyncLogState) throws
 
   // PULL
 
@@ -40,33 +44,30 @@ protocol SyncLogLedger: Sendable {
   /// Sets the position to a head, if its digest, count and bytes match the entries.
   ///
   /// - Returns: whether they are
-  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool
+  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ state: inout SyncLogState) throws -> Bool
 
   // RESOLVE
-
-  /// Whether envelopes are in flight.
-  func hasInFlight() throws -> Bool
 
   /// Determines the outcome of a part of the envelopes in flight, after their head was replaced by another
   /// one.
   ///
   /// - Returns: whether some are left
   /// - Throws: `SatchelError` (`busy`) while the pending head can still be written
-  func resolveUpload() throws -> Bool
+  func resolveUpload(_ state: inout SyncLogState) throws -> Bool
 
   // DECIDE
 
   /// Decides about entries: all, if they are at most `SyncSizes.decidedAtOnce`.
   ///
   /// - Returns: nil when there was nothing to decide
-  func decide() throws -> SyncDecided?
+  func decide(_ state: inout SyncLogState) throws -> SyncDecided?
 
   // SEND
 
   /// The changes that can be sent, in the order of their sequences, with envelopes made from one snapshot.
   ///
   /// - Throws: `SatchelError` (`busy`) while another process sends
-  func changes() throws -> SyncChanges
+  func changes(_ state: inout SyncLogState) throws -> SyncChanges
 
   /// The changes that could not be sent, and are tried again later.
   func postponed() throws -> [SyncFailure]
@@ -103,13 +104,16 @@ protocol SyncLogLedger: Sendable {
   /// Records envelopes in flight and the head that names them; durable when it returns.
   ///
   /// - Returns: false when the changes or the position have changed since
-  func begin(_ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: SyncLogState) throws
-    -> Bool
+  func begin(
+    _ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: inout SyncLogState
+  ) throws -> Bool
 
-  /// Records that the pending upload was written. Its changes are confirmed by `continuePhase`.
+  /// Records that the pending upload was written, and confirms its changes; those of a large one by `continuePhase`.
   ///
   /// - Returns: false when another one has replaced it
-  func confirm(_ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64) throws -> Bool
+  func confirm(
+    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64, _ state: inout SyncLogState
+  ) throws -> Bool
 
   /// Records failures to send changes, which are retried later, and deletes changes that are no longer
   /// needed.
@@ -197,6 +201,8 @@ struct SyncChanges: Sendable {
   var isCut = false
   /// The number of the latest local change when they were collected.
   var latest: Int64 = 0
+  /// Whether changes that could not be sent are tried again later.
+  var hasPostponed = false
 
   /// Leaves the changes for a later sync.
   mutating func withhold() {

@@ -26,6 +26,20 @@ struct SyncLogState: Sendable {
     var deletes: [String]
     /// Its ETag, once the write is known to have succeeded.
     var etag: ETag?
+    /// The head as it was parsed, where this sync has made it.
+    var parsed: SyncHead?
+  }
+
+  /// The work that is left besides the phase and the upload.
+  struct Work: Sendable {
+    /// Whether collections were declared, or are no longer declared, since they were last reconciled.
+    var isUnreconciled = false
+    var hasInFlight = false
+    var hasUndecided = false
+    /// Whether there are changes that may be sent, or that need a key to be sent.
+    var hasPending = false
+
+    var isDone: Bool { !isUnreconciled && !hasInFlight && !hasUndecided && !hasPending }
   }
 
   var remote: String
@@ -34,7 +48,9 @@ struct SyncLogState: Sendable {
   var position: SyncHead.Position?
   var etag: ETag?
   /// The head at the position, serialized.
-  var headBytes: [UInt8]?
+  private(set) var headBytes: [UInt8]?
+  /// The head as it was parsed; the outer value is nil where it was not.
+  private var parsed: SyncHead??
   var digest: SyncDigest
   var count: Int64
   var bytes: Int64
@@ -45,6 +61,8 @@ struct SyncLogState: Sendable {
   var droppedThrough: Int64 = 0
   var phase: Phase?
   var upload: PendingUpload?
+  /// As the tables were when the state was read by `SyncLogLedger.state`, or was last changed.
+  var work = Work()
   /// Commits with a compaction since the last sweep.
   var compactions: Int64
   /// The name of the key that the log was last read with; nil for a log that is not encrypted. It outlives the head.
@@ -57,12 +75,32 @@ struct SyncLogState: Sendable {
   }
 
   /// The head at the position; nil before the first one, and for an unreadable one.
-  var head: SyncHead? { headBytes.flatMap { try? SyncHead(parsing: $0) } }
+  var head: SyncHead? { parsed ?? headBytes.flatMap { try? SyncHead(parsing: $0) } }
+
+  /// Moves the position to a head.
+  ///
+  /// - Parameter bytes: the head, serialized
+  mutating func move(to head: SyncHead, _ bytes: [UInt8], _ etag: ETag?) {
+    (position, self.etag, headBytes, parsed, key) = (head.position, etag, bytes, .some(head), head.key)
+  }
+
+  /// Parses the head once, for all copies of the state.
+  mutating func parseHead() { parsed = .some(head) }
+
+  /// Takes over heads that were parsed before, if they are the same.
+  private mutating func keepParsed(of known: SyncLogState) {
+    if headBytes == known.headBytes { parsed = known.parsed }
+    if upload?.head == known.upload?.head { upload?.parsed = known.upload?.parsed }
+  }
 
   /// Reads the row; nil when the store is not bound to a log.
   ///
-  /// - Parameter key: the key of the digest, required to change the entries of an encrypted log
-  static func read(_ connection: Connection, digestKey key: HMAC? = nil) throws -> SyncLogState? {
+  /// - Parameters:
+  ///   - key: the key of the digest, required to change the entries of an encrypted log
+  ///   - known: the state as it was read before: a head that is the same is not parsed again
+  static func read(
+    _ connection: Connection, digestKey key: HMAC? = nil, known: SyncLogState? = nil
+  ) throws -> SyncLogState? {
     try connection.first(
       """
       SELECT remote, user, epoch, log, number, etag, head, digest, count, bytes, generation, previous, phase,
@@ -95,6 +133,10 @@ struct SyncLogState: Sendable {
           head: Array(row.bytes(13)), base: row.textIfAny(14).flatMap { ETag($0) },
           deletes: (row.textIfAny(15) ?? "").split(separator: " ").map(String.init),
           etag: row.textIfAny(16).flatMap { ETag($0) })
+      }
+      if let known {
+        state.keepParsed(of: known)
+        state.work = known.work
       }
       return state
     }

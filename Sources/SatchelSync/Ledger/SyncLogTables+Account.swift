@@ -6,6 +6,52 @@ import SatchelStorage
 extension SyncLogTables {
   // MARK: Owner
 
+  /// The state of the tables before a sync begins.
+  package struct Opening: Sendable {
+    /// Whether the store is bound to the remote and the user of the sync.
+    package var isBound = false
+    /// Whether the file may be a copy, of the file that the name of the writer belongs to.
+    package var isCopy = false
+    /// Whether no sync as the user of the log was complete yet.
+    package var isFirst = true
+    /// Whether the bytes of a user who signed out may be left in the file.
+    package var isSigningOut = false
+    /// The random id of the directory that is the remote.
+    package var remoteID: String?
+
+    package init() {}
+  }
+
+  /// Reads it in one transaction, and whether the remote is known to support conditional writes.
+  ///
+  /// - Parameter first: what happens to content of another user
+  /// - Throws: `SatchelError` (`foreign`) when the content belongs to another remote or user
+  package func opening(_ session: SyncSession, remote: String, first: FirstSync?) throws -> Opening {
+    guard try database.has(SyncLogSchema.subject) else { return Opening() }
+    let requested = SyncOwner(remote: remote, user: session.user.text)
+    let hasProbes = try database.has(RemoteSchema.subject)
+    return try database.read { connection in
+      if hasProbes { try session.recallProbe(connection) }
+      let isBound = try Self.isBound(connection, to: requested, first: first)
+      let found = try connection.first(
+        """
+        SELECT EXISTS(SELECT 1 FROM sync_log WHERE synced IS NOT NULL),
+        EXISTS(SELECT 1 FROM sync_owner WHERE phase IS NOT NULL), (SELECT file FROM sync_writer),
+        (SELECT remote_id FROM sync_owner)
+        """
+      ) { row in
+        var opening = Opening()
+        opening.isBound = isBound
+        opening.isFirst = !isBound || !row.flag(0)
+        opening.isSigningOut = row.flag(1)
+        opening.isCopy = try row.integerIfAny(2, in: StoredRange.any) != database.fileNumber
+        opening.remoteID = row.textIfAny(3)
+        return opening
+      }
+      return found ?? Opening()
+    }
+  }
+
   /// Returns whether the store is bound to a remote and a user.
   ///
   /// - Parameter first: what happens to content of another user
@@ -69,11 +115,6 @@ extension SyncLogTables {
       """)
   }
 
-  /// Whether no sync as the user of the log was complete yet.
-  package func isFirst() throws -> Bool {
-    try database.read { try $0.number("SELECT count(*) FROM sync_log WHERE synced IS NOT NULL") == 0 }
-  }
-
   /// Ends the binding. The owner keeps the name of the log's key: a log that loses its key while no store is bound to it
   /// is a stranger's, too.
   static func unbind(_ connection: Connection) throws {
@@ -88,12 +129,54 @@ extension SyncLogTables {
     }
   }
 
+  // MARK: Directory
+
+  /// Refuses a directory that is not the one the store was synchronized with: another disk may be mounted at its path,
+  /// or none.
+  ///
+  /// - Parameters:
+  ///   - known: the id that it had; nil where it had none
+  ///   - recreates: whether an empty one is written again
+  /// - Throws: `SatchelError` `.unavailable` for one that is absent or empty, `.foreign` for another one
+  package static func check(_ remote: any ObjectStore, known: String?, recreates: Bool) throws {
+    guard let remote = remote as? any PlacedStore, let known else { return }
+    let identity = remote.identity ?? "the remote"
+    switch try remote.place() {
+    case .named(known): return
+    case .named:
+      throw SatchelError(
+        .foreign, "\(identity) is another directory than the one that was synchronized with: its id differs")
+    case .unnamed: remote.setID(known)
+    case .absent, .empty:
+      guard recreates else {
+        throw SatchelError(
+          .unavailable,
+          "the remote is empty: \(identity) has no files, although this device has synchronized with it before; "
+            + "mount its disk, or, if it really lost everything, recreate sends everything again")
+      }
+      remote.setID(known)
+    }
+  }
+
+  /// Records that a sync was complete: its time, and the directory that the store was synchronized with.
+  package func noteSync(with remote: any ObjectStore) throws {
+    var id: String?
+    if let remote = remote as? any PlacedStore, case .named(let found) = try remote.place() { id = found }
+    try database.write { transaction in
+      try transaction.connection.run("UPDATE sync_log SET synced = ?", .integer(transaction.now))
+      guard let id else { return }
+      try transaction.connection.run(
+        "UPDATE sync_owner SET remote_id = ?1 WHERE remote_id IS NOT ?1", .text(id))
+    }
+  }
+
   // MARK: Signing out
 
   /// Completes what binding began: only then all changes that were never sent are known.
   package func finishBinding() throws {
-    guard try SyncTracking.isBound(database), try state().phase == .bind else { return }
-    while try continuePhase() {}
+    guard try SyncTracking.isBound(database) else { return }
+    var state = try state()
+    if state.phase == .bind { while try continuePhase(&state) {} }
   }
 
   /// The number of changes that were never sent; nil for a store that is not bound to a sync log.

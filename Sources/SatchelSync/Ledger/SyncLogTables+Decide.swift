@@ -6,45 +6,58 @@ extension SyncLogTables {
   /// Decides about all undecided entries, except those with an envelope in flight, whose outcome must be
   /// known first.
   package func decideAll() throws {
-    while try decide() != nil {}
+    var state = try state()
+    while try decide(&state) != nil {}
   }
 
-  func decide() throws -> SyncDecided? {
-    // Counts only up to the limit: counting all in each step would take quadratic time. Sensitive ones are
-    // decided by the next sync, which has the key.
-    let opens: Binding = .integer(keys == nil && database.keyring.syncEntries == nil ? 0 : 1)
-    func count(_ connection: Connection) throws -> Int {
-      Int(
-        try connection.number(
-          """
-          SELECT count(*) FROM (SELECT 1 FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
-          AND generation = (SELECT generation FROM sync_log)
-          AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?)
-          """, opens, .integer(Int64(sizes.decidedAtOnce) + 1)))
+  /// Sensitive entries are decided by the next sync, which has the key.
+  private var opens: Binding { .integer(keys == nil && database.keyring.syncEntries == nil ? 0 : 1) }
+
+  /// The number of undecided entries, counted only up to the limit: counting all in each step would take quadratic time.
+  func undecided(_ connection: Connection, limit: Int) throws -> Int {
+    Int(
+      try connection.number(
+        """
+        SELECT count(*) FROM (SELECT 1 FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
+        AND generation = (SELECT generation FROM sync_log)
+        AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?)
+        """, opens, .integer(Int64(limit))))
+  }
+
+  func decide(_ state: inout SyncLogState) throws -> SyncDecided? {
+    guard state.work.hasUndecided else { return nil }
+    let decided = try changing(&state) { transaction, table, state in
+      let decided = try decide(transaction, table, state)
+      state.work = try work(transaction.connection)
+      return decided
     }
-    if try database.read(count) == 0 { return nil }
-    return try changing { transaction, table, state in
-      guard state.phase == nil else { return nil }
-      let connection = transaction.connection
-      let total = try count(connection)
-      let limit = total <= sizes.decidedAtOnce ? total : sizes.rowsOfStep
-      var ids: [Int64] = []
-      for name in try client.collections(connection) where ids.count < limit {
-        guard let collection = try table.collection(name) else { continue }
-        try connection.each(
-          """
-          SELECT id FROM sync_entry WHERE generation = ? AND collection = ? AND undecided IS NOT NULL
-          AND in_flight_sequence IS NULL AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?
-          """, .integer(state.generation), .integer(collection), opens, .integer(Int64(limit - ids.count))
-        ) { ids.append(try $0.integer(0)) }
-      }
-      // The remaining entries belong to collections that are no longer declared.
-      if ids.isEmpty { return nil }
-      let rows = try ids.compactMap { try table.row($0) }
-      guard rows.contains(where: \.isUndecided) else { throw RowOrder.damaged("sync_entry") }
-      return try decide(
-        waiting(for: rows, state, transaction, table) + rows, isLast: ids.count == total, transaction, table)
+    // The remaining entries belong to collections that are no longer declared.
+    if decided == nil { state.work.hasUndecided = false }
+    return decided
+  }
+
+  private func decide(
+    _ transaction: Transaction, _ table: SyncRowTable, _ state: SyncLogState
+  ) throws -> SyncDecided? {
+    guard state.phase == nil else { return nil }
+    let connection = transaction.connection
+    let total = try undecided(connection, limit: sizes.decidedAtOnce + 1)
+    let limit = total <= sizes.decidedAtOnce ? total : sizes.rowsOfStep
+    var ids: [Int64] = []
+    for name in try client.collections(connection) where ids.count < limit {
+      guard let collection = try table.collection(name) else { continue }
+      try connection.each(
+        """
+        SELECT id FROM sync_entry WHERE generation = ? AND collection = ? AND undecided IS NOT NULL
+        AND in_flight_sequence IS NULL AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?
+        """, .integer(state.generation), .integer(collection), opens, .integer(Int64(limit - ids.count))
+      ) { ids.append(try $0.integer(0)) }
     }
+    if ids.isEmpty { return nil }
+    let rows = try ids.compactMap { try table.row($0) }
+    guard rows.contains(where: \.isUndecided) else { throw RowOrder.damaged("sync_entry") }
+    return try decide(
+      waiting(for: rows, state, transaction, table) + rows, isLast: ids.count == total, transaction, table)
   }
 
   /// The rows of entries that wait for others, and are decided again together with them: each may be valid only with

@@ -26,16 +26,16 @@ extension SyncLogTables {
   /// Deletes the rows of earlier generations.
   private func deleteRows(before generation: Int64) throws {
     func obsolete(_ connection: Connection, limit: Int64) throws -> [Int64] {
-      guard let valid = try SyncLogState.read(connection) else { return [] }
+      guard let (valid, previous) = try SyncTracker.generations(connection) else { return [] }
       let table = SyncRowTable(connection: connection)
       let ids = try table.ids(
         "SELECT id FROM sync_entry WHERE generation < ? LIMIT ?",
-        .integer(min(valid.previous ?? valid.generation, valid.generation)), .integer(limit))
+        .integer(min(previous ?? valid, valid)), .integer(limit))
       if !ids.isEmpty { return ids }
       var later: [Int64] = []
       try connection.each(
         "SELECT id FROM sync_entry WHERE generation > ? AND generation < ? LIMIT ?",
-        .integer(valid.generation), .integer(generation), .integer(limit)
+        .integer(valid), .integer(generation), .integer(limit)
       ) { later.append(try $0.integer(0)) }
       return later
     }
@@ -112,18 +112,22 @@ extension SyncLogTables {
     guard isSame, state.phase == nil || state.phase == .pull else { throw changedMeanwhile }
   }
 
-  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
+  func complete(
+    _ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ state: inout SyncLogState
+  ) throws -> Bool {
     var pull = pull
     pull.horizon = head.horizon
     try drop(&pull)
-    let fits = try completePosition(pull, head, etag)
+    let fits = try completePosition(pull, head, etag, &state)
     // An interrupted read of the whole log may no longer be needed.
     if fits, !pull.isWhole { try deleteRows(before: .max) }
     return fits
   }
 
-  private func completePosition(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
-    try changing { transaction, _, state in
+  private func completePosition(
+    _ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ held: inout SyncLogState
+  ) throws -> Bool {
+    try changing(&held) { transaction, _, state in
       try Self.check(pull, state)
       let sums = pull.isWhole ? pull.state : state
       guard sums.digest == head.digest, sums.count == head.count, sums.bytes == head.bytes else {
@@ -143,9 +147,9 @@ extension SyncLogTables {
       } else {
         state.phase = nil
       }
-      (state.position, state.etag, state.headBytes) = (head.position, etag, head.serialized())
-      state.key = head.key
+      state.move(to: head, head.serialized(), etag)
       try state.write(transaction.connection)
+      state.work = try work(transaction.connection)
       return true
     }
   }
@@ -155,8 +159,8 @@ extension SyncLogTables {
   /// Moves a part of the local state to the valid generation. Synced entries that it lacks are sent again.
   ///
   /// - Returns: whether some is left
-  func rejoin() throws -> Bool {
-    try changing { transaction, table, state in
+  func rejoin(_ held: inout SyncLogState) throws -> Bool {
+    try changing(&held) { transaction, table, state in
       guard state.phase == .rejoin, let previous = state.previous else { return false }
       let connection = transaction.connection
       let ids = try table.ids(
@@ -180,6 +184,7 @@ extension SyncLogTables {
       state.droppedThrough = 0
       state.phase = nil
       try state.write(connection)
+      state.work = try work(connection)
       return false
     }
   }

@@ -4,18 +4,21 @@ import SatchelStorage
 
 /// Collects changes, and confirms them.
 extension SyncLogTables {
-  private struct Full: Error {}
+  struct Full: Error {}
 
-  func changes() throws -> SyncChanges {
-    try readingAgain { connection, table in
-      guard let state = try SyncLogState.read(connection, digestKey: keys?.digest) else {
-        throw SatchelError(.notFound, "the store is not bound to a sync log")
-      }
+  func changes(_ held: inout SyncLogState) throws -> SyncChanges {
+    let known = held
+    let changes = try readingAgain { connection, table in
+      let state = try present(connection, known: known)
       var collected = Collected(
         changes: SyncChanges(start: state, state: state), writer: try Self.writer(connection))
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
       collected.changes.latest = try SyncTracker.latest(connection)
       let now = database.clock.now()
+      collected.changes.hasPostponed =
+        try connection.number(
+          "SELECT EXISTS(SELECT 1 FROM sync_entry WHERE retry_at > ? AND retry_at <= ?)", .integer(now),
+          .integer(now + SyncBackoff.longest)) > 0
       let declared = Set(try client.collections(connection))
       // Of changes that cannot be sent the first is tried, so that the report names them.
       let isUnsent = keys == nil || database.keyring.current == nil
@@ -49,6 +52,8 @@ extension SyncLogTables {
       } catch is Full {}
       return collected.changes
     }
+    held = changes.start
+    return changes
   }
 
   /// Collected changes; those of one transaction are sent together.
@@ -139,107 +144,20 @@ extension SyncLogTables {
     )
   }
 
-  // MARK: Compaction
-
-  /// An envelope that cannot be opened with the log's key.
-  private struct Locked: Error {}
-
-  /// Reads envelopes that are sent as they are. Where one cannot be opened, the log is read again first.
-  private func readingAgain<Result>(
-    _ body: (Connection, SyncRowTable) throws -> Result
-  ) throws -> Result {
-    do {
-      return try database.read { try body($0, rows($0)) }
-    } catch is Locked {
-      try database.write { try Self.readAgain($0.connection) }
-      throw SatchelError(.busy, "an entry of the sync log cannot be opened in the store, and is read again")
-    }
-  }
-
-  func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries] {
-    try database.read { connection in
-      guard let state = try SyncLogState.read(connection) else { return packs.map { _ in SyncLiveEntries() } }
-      return try packs.map { pack in
-        try connection.first(
-          """
-          SELECT count(*) - coalesce(n, 0),
-          coalesce(sum(size), 0) - coalesce(bytes, 0) + 12 * (count(*) - coalesce(n, 0)) FROM sync_entry,
-          (SELECT count(*) n, coalesce(sum(size), 0) bytes FROM sync_entry
-            WHERE generation = ?1 AND seq BETWEEN ?2 AND min(?3, ?4) AND tombstone IS NOT NULL)
-          WHERE generation = ?1 AND seq BETWEEN ?2 AND ?3
-          """, .integer(state.generation), .integer(pack.from), .integer(pack.to), .integer(horizon)
-        ) {
-          SyncLiveEntries(
-            count: try $0.integer(0, in: StoredRange.count), bytes: try $0.integer(1, in: StoredRange.count))
-        } ?? SyncLiveEntries()
-      }
-    }
-  }
-
-  func liveEntries(
-    _ interval: ClosedRange<Int64>, above horizon: Int64, at state: SyncLogState
-  ) throws -> (body: [UInt8], count: Int) {
-    try readingAgain { connection, table in
-      guard let present = try SyncLogState.read(connection), present.isSame(as: state), present.phase == nil
-      else { throw Self.changedMeanwhile }
-      var (body, count) = ([UInt8](), 0)
-      try connection.each(
-        """
-        SELECT seq, coalesce(remote, base), id FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ?
-        AND (tombstone IS NULL OR seq > ?) ORDER BY seq
-        """, .integer(state.generation), .integer(interval.lowerBound), .integer(interval.upperBound),
-        .integer(horizon)
-      ) { row in
-        guard !row.isNull(1) else { throw row.damage(1, "is missing") }
-        var envelope = Array(row.bytes(1))
-        if SyncStoredEnvelope.isStored(envelope) {
-          envelope = try table.row(try row.integer(2))?.entry ?? envelope
-          if SyncStoredEnvelope.isStored(envelope) { throw Locked() }
-        }
-        SyncEntry.write(envelope, at: try row.integer(0, in: StoredRange.count), into: &body)
-        count += 1
-      }
-      return (body, count)
-    }
-  }
-
-  func survivors(
-    of pull: SyncPull, after row: Int64, limit: Int64
-  ) throws -> (entries: [(key: SyncKey, envelope: [UInt8])], row: Int64) {
-    try readingAgain { connection, table in
-      var (entries, last, bytes) = ([(key: SyncKey, envelope: [UInt8])](), row, Int64(0))
-      do {
-        try connection.each(
-          "SELECT id, seq FROM sync_entry WHERE id > ? AND generation = ? AND seq IS NOT NULL ORDER BY id",
-          .integer(row), .integer(pull.generation)
-        ) { found in
-          let id = try found.integer(0)
-          try RowOrder.check(id, after: last, of: "sync_entry")
-          guard let row = try table.row(id), let entry = row.entry else { return }
-          if SyncStoredEnvelope.isStored(entry) { throw Locked() }
-          bytes += SyncEntry.frameSize(entry.count)
-          if bytes > limit, !entries.isEmpty { throw Full() }
-          entries.append((key: row.key, envelope: entry))
-          last = id
-        }
-      } catch is Full {}
-      return (entries, last)
-    }
-  }
-
   // MARK: Upload
 
   private struct Refused: Error {}
 
   func begin(
-    _ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: SyncLogState
+    _ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at held: inout SyncLogState
   ) throws -> Bool {
+    let state = held
     var rest = changes.changes[...]
     do {
       repeat {
         let part = rest.prefix(sizes.rowsOfStep)
         rest = rest.dropFirst(sizes.rowsOfStep)
-        try changing { transaction, table, present in
+        try changing(&held) { transaction, table, present in
           guard present.isSame(as: state), present.phase == nil, present.upload == nil else {
             throw Refused()
           }
@@ -266,8 +184,7 @@ extension SyncLogTables {
     _ change: SyncChanges.Change, _ generation: Int64, _ table: SyncRowTable
   ) throws {
     let (connection, key) = (table.connection, change.envelope.key)
-    let isPlain = !change.envelope.isSensitive && !table.sensitive.contains(key.collection)
-    let stored = isPlain ? change.envelope.bytes : try table.sealed(change.envelope.bytes, of: key)
+    let stored = try table.stored(change.envelope.bytes, of: key, isSensitive: change.envelope.isSensitive)
     try stored.withUnsafeBytes { envelope in
       try (change.ancestors?.bytes ?? []).withUnsafeBytes { ancestors in
         try connection.run(
@@ -285,9 +202,9 @@ extension SyncLogTables {
   }
 
   func confirm(
-    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64
+    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64, _ held: inout SyncLogState
   ) throws -> Bool {
-    let isOurs = try changing { transaction, table, state in
+    let isOurs = try changing(&held) { transaction, table, state in
       // After a newer head was read, the envelopes in flight are searched for in that head.
       guard state.phase == nil, state.upload?.head == upload.head, state.etag == upload.base else {
         return false
@@ -323,17 +240,17 @@ extension SyncLogTables {
       try table.write(row)
     }
     var isOpen = ids.count == sizes.rowsOfStep
-    let head = try SyncHead(parsing: upload.head)
-    if !isOpen { isOpen = try drop(state.generation, through: head.horizon, &state, table) }
+    let head = try upload.parsed ?? SyncHead(parsing: upload.head)
+    if !isOpen, head.horizon > 0 { isOpen = try drop(state.generation, through: head.horizon, &state, table) }
     if !isOpen {
       let fits = state.digest == head.digest && state.count == head.count && state.bytes == head.bytes
       // Without the ETag the head is read again, and the entries with it.
-      (state.position, state.etag, state.headBytes) = (head.position, fits ? upload.etag : nil, upload.head)
-      state.key = head.key
+      state.move(to: head, upload.head, fits ? upload.etag : nil)
       state.upload = nil
       state.phase = nil
     }
     try state.write(transaction.connection)
+    if !isOpen { state.work = try work(transaction.connection) }
     return isOpen
   }
 
@@ -353,14 +270,8 @@ extension SyncLogTables {
     row.inFlight = nil
   }
 
-  func hasInFlight() throws -> Bool {
-    try database.read {
-      try $0.number("SELECT count(*) FROM sync_entry WHERE in_flight_sequence IS NOT NULL") > 0
-    }
-  }
-
-  func resolveUpload() throws -> Bool {
-    try changing { transaction, table, state in
+  func resolveUpload(_ held: inout SyncLogState) throws -> Bool {
+    try changing(&held) { transaction, table, state in
       guard state.phase == nil else { throw Self.changedMeanwhile }
       // Another process may have resolved the upload that was seen, and have begun one that can still be written.
       if let upload = state.upload, upload.base == state.etag { throw Self.changedMeanwhile }
@@ -384,6 +295,7 @@ extension SyncLogTables {
         state.upload = nil
         try state.write(transaction.connection)
       }
+      state.work = try work(transaction.connection)
       return false
     }
   }

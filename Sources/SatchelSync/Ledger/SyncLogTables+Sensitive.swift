@@ -3,13 +3,6 @@ import SatchelStorage
 
 /// Entries with sensitive content.
 extension SyncLogTables {
-  /// The rows, with the key that opens those with sensitive content, if it is known.
-  func rows(_ connection: Connection) throws -> SyncRowTable {
-    SyncRowTable(
-      connection: connection, key: keys?.entries ?? database.keyring.syncEntries,
-      sensitive: keys == nil ? [] : try client.sensitiveCollections(connection))
-  }
-
   func sensitiveEntry() throws -> SyncKey? {
     try database.read { connection in
       let sensitive = try client.sensitiveCollections(connection)

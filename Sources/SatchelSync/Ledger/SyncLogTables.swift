@@ -11,7 +11,7 @@ package struct SyncLogTables: Sendable {
   package var binding: SyncOwner?
   /// The keys of a sync, if the sync log is encrypted.
   var keys: SyncLogKey?
-  private var digestKey: HMAC? { keys?.digest }
+  var digestKey: HMAC? { keys?.digest }
 
   package init(_ database: Database, client: any SyncLogClient) {
     self.init(database, client: client, sizes: SyncSizes())
@@ -64,11 +64,6 @@ package struct SyncLogTables: Sendable {
       if let known, known != file { try Self.replaceWriter(transaction.connection) }
       try transaction.connection.run("UPDATE sync_writer SET file = ?", .integer(file))
     }
-  }
-
-  /// Records the time of a complete sync.
-  package func noteSync() throws {
-    try database.write { try $0.connection.run("UPDATE sync_log SET synced = ?", .integer($0.now)) }
   }
 
   /// Ends the binding. The local content and its owner stay; the writer's name and sequence stay in use.
@@ -192,18 +187,19 @@ package struct SyncLogTables: Sendable {
     guard try SyncTracking.isBound(database) else { return }
     // Until the store is closed, declaring a collection and setting the store's key apply waiting entries.
     if let keys { database.keyring.syncEntries = keys.entries }
-    let declared = try database.read { try client.collections($0) }
-    var known: Set<String> = []
-    try database.read { connection in
-      try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") {
-        known.insert($0.text(0))
-      }
-    }
+    let (declared, known) = try database.read { (try client.collections($0), try Self.reconciled($0)) }
     for name in declared where !known.contains(name) {
       try begin(name)
       try mark(name, isDeclared: true)
     }
     for name in known.subtracting(declared) { try mark(name, isDeclared: false) }
+  }
+
+  /// The collections that were declared when they were last reconciled.
+  static func reconciled(_ connection: Connection) throws -> Set<String> {
+    var names: Set<String> = []
+    try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { names.insert($0.text(0)) }
+    return names
   }
 
   private func mark(_ collection: String, isDeclared: Bool) throws {
@@ -223,9 +219,7 @@ package struct SyncLogTables: Sendable {
   /// The collections whose new entries are to be decided: those that are declared, and those that were when `reconcile`
   /// last ran, because one that is declared again before it runs next is not begun again.
   func declaredCollections(_ connection: Connection) throws -> Set<String> {
-    var names = Set(try client.collections(connection))
-    try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { names.insert($0.text(0)) }
-    return names
+    try Self.reconciled(connection).union(client.collections(connection))
   }
 
   /// Makes the entries of a collection undecided, and its local content pending. The entries of a generation that another
@@ -284,114 +278,5 @@ package struct SyncLogTables: Sendable {
       ) { found.append((collection: $0.text(0), entries: try $0.integer(1), bytes: try $0.integer(2))) }
       return found
     }
-  }
-}
-
-// MARK: - The ledger of a sync
-
-extension SyncLogTables: SyncLogLedger {
-  func state() throws -> SyncLogState {
-    guard let state = try database.read({ try SyncLogState.read($0, digestKey: digestKey) }) else {
-      throw SatchelError(.notFound, "the store is not bound to a sync log")
-    }
-    try checkBinding(of: state)
-    return state
-  }
-
-  func now() throws -> Int64 { database.clock.now() }
-
-  /// Runs `body` in a transaction with the state of the log.
-  func changing<Result>(
-    _ body: (Transaction, SyncRowTable, inout SyncLogState) throws -> Result
-  ) throws -> Result {
-    try database.write { transaction in
-      guard var state = try SyncLogState.read(transaction.connection, digestKey: digestKey) else {
-        throw SatchelError(.notFound, "the store is not bound to a sync log")
-      }
-      try checkBinding(of: state)
-      return try body(transaction, rows(transaction.connection), &state)
-    }
-  }
-
-  /// Syncs the last transactions to the disk, whatever the store's durability.
-  func sync() throws {
-    if database.options.durability != .full { try database.sync(always: true) }
-  }
-
-  /// Deletes a pending head and its envelopes in flight. Only for a copy of a store: there, changes that
-  /// would be sent again count as not sent.
-  package func forgetUpload() throws {
-    guard try SyncTracking.isBound(database) else { return }
-    try changing { transaction, _, state in
-      state.upload = nil
-      if state.phase == .confirm { state.phase = nil }
-      try state.write(transaction.connection)
-    }
-  }
-
-  static var changedMeanwhile: SatchelError {
-    SatchelError(.busy, "another process is synchronizing the same store")
-  }
-
-  func continuePhase() throws -> Bool {
-    switch try state().phase {
-    case nil, .pull: return false
-    case .bind:
-      try reconcile()
-      try changing { transaction, _, state in
-        guard state.phase == .bind else { return }
-        state.phase = nil
-        try state.write(transaction.connection)
-      }
-      return false
-    case .rejoin: return try rejoin()
-    case .confirm:
-      let isOpen = try changing { transaction, table, state in try confirmStep(transaction, table, &state) }
-      if !isOpen { try sync() }
-      return isOpen
-    }
-  }
-
-  func note(_ failures: [SyncChanges.Failure], _ obsolete: [SyncChanges.Obsolete]) throws {
-    if failures.isEmpty, obsolete.isEmpty { return }
-    var random = SystemRandomNumberGenerator()
-    try database.write { transaction in
-      let connection = transaction.connection
-      for failure in failures {
-        let attempts = try connection.first(
-          """
-          SELECT attempts FROM sync_entry WHERE id = ? AND key = ?
-          AND collection = (SELECT id FROM sync_collection WHERE name = ?)
-          """, .integer(failure.row), .text(failure.key.id), .text(failure.key.collection)
-        ) { try $0.integer(0, in: 0...1 << 31) }
-        guard let attempts else { continue }
-        let wait = SyncBackoff.delay(afterFailures: Int(attempts) + 1, random: &random)
-        try connection.run(
-          "UPDATE sync_entry SET attempts = ?, retry_at = ?, error = ?, error_code = ? WHERE id = ?",
-          .integer(min(attempts + 1, 1 << 31)),
-          // The next sync sends, or names, sensitive entries again.
-          failure.error.code == .unauthorized ? .null : .integer(transaction.now + wait),
-          .text(failure.error.message), .integer(Int64(failure.error.code.rawValue)), .integer(failure.row))
-      }
-      for change in obsolete {
-        try connection.run(
-          """
-          DELETE FROM sync_entry WHERE id = ? AND pending = ? AND seq IS NULL AND base IS NULL
-          AND in_flight_sequence IS NULL
-          """, .integer(change.row), .integer(change.sequence))
-      }
-    }
-  }
-}
-
-/// The delay before a change that could not be sent is tried again: after 1 s, 2 s, 4 s and so on, at most an hour, less
-/// up to half of it at random.
-enum SyncBackoff {
-  static let longest: Int64 = 3_600_000
-
-  static func delay(afterFailures attempts: Int, random: inout some RandomNumberGenerator) -> Int64 {
-    let shift = max(attempts, 1) - 1
-    let whole = shift < 12 ? min(1000 << Int64(shift), longest) : longest
-    return whole - Int64.random(in: 0...whole / 2, using: &random)
   }
 }

@@ -103,9 +103,14 @@ struct SyncRowTable {
 
   // MARK: Sealing
 
-  /// An envelope as it is stored.
-  func sealed(_ envelope: [UInt8], of entry: SyncKey) throws -> [UInt8] {
-    guard let key, !SyncStoredEnvelope.isStored(envelope) else { return envelope }
+  /// An envelope as it is stored: one with sensitive content, and one of a collection of which all documents are
+  /// sensitive, are sealed if the key is known; a deletion never is.
+  ///
+  /// - Parameter isSensitive: whether it, or another envelope of its row, may have sensitive content
+  func stored(_ envelope: [UInt8], of entry: SyncKey, isSensitive: Bool) throws -> [UInt8] {
+    guard let key, isSensitive || sensitive.contains(entry.collection),
+      !SyncStoredEnvelope.isStored(envelope)
+    else { return envelope }
     let parsed = try SyncEnvelope(parsing: envelope)
     guard !parsed.content.isDeleted, parsed.isSensitive || sensitive.contains(entry.collection) else {
       return envelope
@@ -200,12 +205,11 @@ struct SyncRowTable {
   func write(_ row: SyncRow) throws {
     let size = row.entry.map { SyncStoredEnvelope.size(of: $0) } ?? 0
     let tombstone: Binding = row.isTombstone && row.sequence != nil ? .integer(1) : .null
-    var (remote, base, inFlight) = (row.remote, row.base, row.inFlight?.envelope)
-    if row.isSensitive || sensitive.contains(row.key.collection) {
-      remote = try remote.map { try sealed($0, of: row.key) }
-      base = try base.map { try sealed($0, of: row.key) }
-      inFlight = try inFlight.map { try sealed($0, of: row.key) }
+    func stored(_ envelope: [UInt8]?) throws -> [UInt8]? {
+      try envelope.map { try self.stored($0, of: row.key, isSensitive: row.isSensitive) }
     }
+    let (remote, base) = (try stored(row.remote), try stored(row.base))
+    let inFlight = try stored(row.inFlight?.envelope)
     try Self.with(remote, base, inFlight, row.ancestors?.bytes) {
       remote, base, inFlight, ancestors in
       if row.id == 0 {

@@ -1,3 +1,46 @@
+/// The sizes by which a writer divides its changes into packs. They are not part of the format: writers with
+/// different sizes are compatible.
+struct SyncSizes: Sendable, Equatable {
+  /// The maximum size of all inline entries of a head, in bytes.
+  var inline: Int64 = 16 << 10
+  /// The fraction of all bytes in a full pack.
+  var packShare: Int64 = 64
+  var smallestPack: Int64 = 1 << 20
+  var largestPack: Int64 = 16 << 20
+  /// The maximum number of full packs, and of bytes, that one commit uploads.
+  var segmentsOfCommit: Int64 = 8
+  var bytesOfCommit: Int64 = 64 << 20
+  /// More packs below half a full one than this are merged,
+  var smallPacks = 24
+  /// so many at once.
+  var mergedPacks = 8
+  /// The dead bytes that are allowed in addition to half of the live ones.
+  var deadBytes: Int64 = 1 << 20
+  /// Packs that one commit rewrites because of what is dead in them.
+  var rewrittenPacks = 4
+  /// Commits with a compaction between two sweeps.
+  var sweepInterval: Int64 = 32
+  /// Tombstones stay for as many milliseconds: 90 days. Heads are dated once a week.
+  var retention: Int64 = 90 * 86_400_000
+  var timesInterval: Int64 = 7 * 86_400_000
+  /// The maximum number of rows that one transaction changes.
+  var rowsOfStep = 1000
+  /// The maximum number of entries that are decided in one transaction.
+  var decidedAtOnce = 10_000
+
+  /// The size of a full pack.
+  ///
+  /// - Parameter bytes: of all live entries
+  func fullPack(_ bytes: Int64) -> Int64 {
+    min(max(bytes / max(packShare, 1), smallestPack), max(largestPack, smallestPack))
+  }
+
+  /// The maximum size of one commit.
+  ///
+  /// - Parameter bytes: of all live entries
+  func commit(_ bytes: Int64) -> Int64 { min(fullPack(bytes) * segmentsOfCommit, bytesOfCommit) }
+}
+
 /// The packs that a commit rewrites from the local entries, so that neither the number of packs nor their
 /// dead entries grow. A value, computed from values.
 struct SyncCompaction: Sendable, Equatable {
@@ -83,5 +126,44 @@ struct SyncCompaction: Sendable, Equatable {
       end += 1
     }
     return first..<end
+  }
+}
+
+extension SyncCompaction {
+  /// The order in which packs are rewritten. A pack may have tombstones up to the horizon, which its readers need while
+  /// an earlier pack has the entry that was deleted: such a pack is rewritten after, or together with, all earlier ones
+  /// that have dead entries.
+  struct Order {
+    /// The packs with dead entries, ascending;
+    private let dirty: [Int]
+    /// those of them that may have dropped tombstones.
+    let bound: [Int]
+    /// Packs that are rewritten.
+    var used: Set<Int> = []
+
+    init(_ packs: [SyncPack], _ live: [SyncLiveEntries], horizon: Int64) {
+      dirty = packs.indices.filter { live[$0].count < packs[$0].entries }
+      bound = dirty.filter { packs[$0].from <= horizon }
+    }
+
+    /// The first pack with dead entries that is not rewritten yet.
+    var first: Int? { dirty.first { !used.contains($0) } }
+
+    func allows(_ range: Range<Int>) -> Bool {
+      guard bound.contains(where: range.contains) else { return true }
+      return first.map { $0 >= range.lowerBound } ?? true
+    }
+
+    /// The packs with dead entries that can be rewritten one after the other.
+    ///
+    /// - Parameter isSmall: whether the live entries of a pack fit into a new one
+    func rewritable(_ isSmall: (Int) -> Bool) -> [Int] {
+      var (rest, found) = (self, [Int]())
+      for index in dirty where isSmall(index) && rest.allows(index..<index + 1) {
+        rest.used.insert(index)
+        found.append(index)
+      }
+      return found
+    }
   }
 }

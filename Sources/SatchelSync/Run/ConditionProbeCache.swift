@@ -58,7 +58,7 @@ package struct ConditionProbeCache: Sendable {
   // MARK: Storage
 
   private func isKnown(_ store: any ObjectStore, _ user: UserID) throws -> Bool {
-    guard let identity = store.identity, let database else {
+    guard store.identity != nil, let database else {
       let object = Self.object(store)
       return Self.inMemory.withLock { inMemory in
         inMemory.removeAll { $0.store == nil }
@@ -66,15 +66,19 @@ package struct ConditionProbeCache: Sendable {
       }
     }
     guard try database.prepare(RemoteSchema.subject) else { return false }
-    return try database.read { connection in
-      let now = database.clock.now()
-      let passed = try connection.first(
-        "SELECT passed FROM remote_probe WHERE remote = ? AND user = ?", .text(identity), .text(user.text)
-      ) { try $0.integer(0) }
-      // A time in the future was written with a wrong clock.
-      guard let passed, passed >= 0, passed <= now else { return false }
-      return now - passed < Self.validity
-    }
+    return try database.read { try isStored(store, user, $0) }
+  }
+
+  /// Whether a valid success is stored in the satchel file, which must have the table.
+  func isStored(_ store: any ObjectStore, _ user: UserID, _ connection: Connection) throws -> Bool {
+    guard let identity = store.identity, let database else { return false }
+    let now = database.clock.now()
+    let passed = try connection.first(
+      "SELECT passed FROM remote_probe WHERE remote = ? AND user = ?", .text(identity), .text(user.text)
+    ) { try $0.integer(0) }
+    // A time in the future was written with a wrong clock.
+    guard let passed, passed >= 0, passed <= now else { return false }
+    return now - passed < Self.validity
   }
 
   private func remember(_ store: any ObjectStore, _ user: UserID) throws {

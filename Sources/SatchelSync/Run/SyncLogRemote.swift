@@ -152,18 +152,17 @@ struct SyncLogRemote: Sendable {
 
   func entries(of head: SyncHead) throws -> [SyncEntry] { try head.entries(seal(of: head)) }
 
-  /// The bytes of a head with the signature of this sync's key.
+  /// Signs a head with this sync's key, and returns its bytes. Afterwards it is what they say.
   ///
   /// - Throws: `SatchelError` (`full`) for a head that no device would read
-  func signed(_ head: SyncHead) throws -> [UInt8] {
+  func signed(_ head: inout SyncHead) throws -> [UInt8] {
     guard head.packs.count <= SyncPack.maximumCount else {
       throw SatchelError(.full, "the sync log has reached its limit of \(SyncPack.maximumCount) packs")
     }
-    var head = head
     head.sign(keys, user)
     let body = head.serialized()
     do {
-      _ = try SyncHead(parsing: body)
+      head = try SyncHead(parsing: body)
     } catch {
       throw SatchelError(.full, "the sync log has reached a limit of its format: \(error)", underlying: error)
     }

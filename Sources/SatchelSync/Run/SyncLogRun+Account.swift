@@ -6,8 +6,10 @@ extension SyncLogRun {
   static var closed: SatchelError { UserObjects.closed }
 
   /// Ends the sync at a closed head, or begins a new log over it.
-  mutating func meetClosed(_ head: SyncHead, _ etag: ETag, _ failures: Int) throws -> SatchelError? {
-    let position = try ledger.state().position
+  mutating func meetClosed(
+    _ head: SyncHead, _ etag: ETag, _ failures: Int, _ state: inout SyncLogState
+  ) throws -> SatchelError? {
+    let position = state.position
     guard options.reopens else {
       // A stale response may be from before the account was opened again.
       if let position, head.isOlder(than: position), failures < 3 {
@@ -15,9 +17,9 @@ extension SyncLogRun {
       }
       throw Self.closed
     }
-    try finishPhase()
+    try finishPhase(&state)
     let known = position.flatMap { head.position.isImpossible(after: $0) ? $0 : nil } ?? head.position
-    try create(after: known.next(after: position, isRenumbered: true), base: etag)
+    try create(after: known.next(after: position, isRenumbered: true), base: etag, state)
     return SatchelError(.unavailable, "the account was closed and is being opened again; try again")
   }
 
@@ -71,7 +73,7 @@ package struct SyncLogClosing {
     let position = try SyncTracking.isBound(tables.database) ? tables.state().position : nil
     var head = SyncHead(beginning: known.position.next(after: position, isRenumbered: true))
     head.isClosed = true
-    return try remote.replaceHead(remote.signed(head), base: known.etag) != nil
+    return try remote.replaceHead(remote.signed(&head), base: known.etag) != nil
   }
 
   /// Waits before another attempt.

@@ -44,7 +44,9 @@ extension SyncLogRun {
   /// Uploads the new packs of the next head, and records the head as a pending upload.
   ///
   /// - Returns: nil when the local state has changed meanwhile, or an upload has failed
-  mutating func prepare(_ changes: SyncChanges, _ upkeep: Upkeep) throws -> Prepared? {
+  mutating func prepare(
+    _ changes: SyncChanges, _ upkeep: Upkeep, _ held: inout SyncLogState
+  ) throws -> Prepared? {
     let state = changes.start
     var changes = changes
     let number = (state.position?.number ?? 0) + 1
@@ -66,7 +68,7 @@ extension SyncLogRun {
     draft.head.bytes = changes.state.bytes
     draft.head.digest = changes.state.digest
     if !upkeep.garbage.isEmpty { draft.head.fence = draft.head.position.number }
-    let body = try remote.signed(draft.head)
+    let body = try remote.signed(&draft.head)
     for upload in draft.uploads {
       guard try remote.upload(upload) else { return nil }
       segments += draft.segments.filter { $0.pack.name == upload.pack.name }
@@ -74,8 +76,8 @@ extension SyncLogRun {
     // Also those of an earlier attempt.
     if draft.head.packs != present?.packs ?? [] { try remote.makeDurable() }
     let upload = SyncLogState.PendingUpload(
-      head: body, base: state.etag, deletes: (present?.retired ?? []) + upkeep.garbage)
-    guard try ledger.begin(upload, changes, at: state) else { return nil }
+      head: body, base: state.etag, deletes: (present?.retired ?? []) + upkeep.garbage, parsed: draft.head)
+    guard try ledger.begin(upload, changes, at: &held) else { return nil }
     let compactions = upkeep.isSwept ? 0 : state.compactions + (rewritten.isEmpty ? 0 : 1)
     return Prepared(upload: upload, compactions: compactions, rewritten: rewritten)
   }
@@ -183,5 +185,34 @@ extension SyncLogRun {
     }
     draft.head.retired += replaced
     return replaced
+  }
+
+  // MARK: Horizon
+
+  /// Dates the next head by that of the position, and raises its horizon, at most to the position: tombstones up to it
+  /// are then dropped by all devices. The age of a head is that by the device's clock or by the remote's, whichever is
+  /// less.
+  func date(_ head: inout SyncHead, at state: SyncLogState) throws {
+    guard let position = state.position, state.headBytes != nil else { return }
+    let now = try ledger.now()
+    let date = remote.date ?? now
+    let pair = SyncTimes.Pair(number: position.number, time: max(now, date))
+    head.times.add(pair, interval: sizes.timesInterval)
+    let horizon = head.times.horizon(at: min(now, date), retention: sizes.retention)
+    head.horizon = max(head.horizon, min(horizon, position.number))
+  }
+
+  /// The names of packs with dead entries, the tombstones up to the next head's horizon among them.
+  func rewritable(_ head: SyncHead, at state: SyncLogState) throws -> Set<String> {
+    var next = head
+    try date(&next, at: state)
+    let live = try ledger.live(in: head.packs, above: next.horizon)
+    let order = SyncCompaction.Order(head.packs, live, horizon: next.horizon)
+    return Set(order.rewritable { canRewrite(live[$0]) }.map { head.packs[$0].name })
+  }
+
+  /// Whether the live entries of a pack fit into a new one: their frames may be longer than in a segment.
+  private func canRewrite(_ live: SyncLiveEntries) -> Bool {
+    live.bytes + live.count * 16 + Int64(SyncSeal.overhead) <= SyncPack.maximumSize
   }
 }

@@ -8,18 +8,18 @@ extension SyncLogRun {
   /// - Throws: as `run` does, and `unavailable` for a lost log that a sync would rebuild
   package mutating func preview() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
-    var failures = 0
+    var (state, failures) = (try ledger.state(), 0)
     while true {
       try options.cancellation.check()
-      guard let obstacle = try lookOnly() else { break }
+      guard let obstacle = try lookOnly(&state) else { break }
       failures += 1
       guard failures < options.rounds else { throw obstacle }
       try remote.pause(afterFailures: failures, since: start, obstacle)
     }
-    try finishPhase()
-    try ledger.reconcile()
-    if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
-    while let decided = try ledger.decide() {
+    try finishPhase(&state)
+    try ledger.reconcile(&state)
+    if state.work.hasInFlight { while try ledger.resolveUpload(&state) {} }
+    while let decided = try ledger.decide(&state) {
       report.add(decided)
       report.plan(decided)
     }
@@ -31,8 +31,9 @@ extension SyncLogRun {
     return report
   }
 
-  private mutating func lookOnly() throws -> SatchelError? {
-    let state = try ledger.state()
+  private mutating func lookOnly(_ held: inout SyncLogState) throws -> SatchelError? {
+    held = try ledger.state()
+    let state = held
     try authorize(state)
     switch try remote.look(unless: nil, isExpected: state.position != nil) {
     case .unchanged: return nil
@@ -52,12 +53,12 @@ extension SyncLogRun {
     case .head(let head, let etag):
       try remote.authorize(head)
       try Self.check(head.position, after: state.position)
-      try finishPhase()
+      try finishPhase(&held)
       if let position = state.position, head.isOlder(than: position) {
         return SatchelError(.unavailable, "the remote returned an older version than before; try again")
       }
       // Losses are reported, and not repaired.
-      return try pull(head, etag, state, 0)
+      return try pull(head, etag, after: state, 0, &held)
     }
   }
 }

@@ -7,22 +7,22 @@ extension SyncLogRun {
   ///
   /// - Returns: nil when the local entries match the head
   mutating func pull(
-    _ head: SyncHead, _ etag: ETag, _ state: SyncLogState, _ failures: Int
+    _ head: SyncHead, _ etag: ETag, after seen: SyncLogState, _ failures: Int, _ state: inout SyncLogState
   ) throws -> SatchelError? {
-    let known = state.position
+    let known = seen.position
     let isSameLog = known?.log == head.position.log && known?.epoch == head.position.epoch
     let dropped = known.map { head.droppedThrough(from: $0) } ?? 0
     for all in isSameLog && dropped == 0 ? [false, true] : [true] {
-      var pull = try ledger.beginPull(all: all, from: state)
+      var pull = try ledger.beginPull(all: all, from: seen)
       (pull.horizon, pull.droppedThrough) = (head.horizon, dropped)
       let missing = try store(head, &pull, all: options.acceptsLoss && failures >= 3)
-      if !missing.isEmpty { return try lose(missing, head, etag, pull, failures) }
-      if try ledger.complete(pull, head, etag) {
-        try finishPhase()
+      if !missing.isEmpty { return try lose(missing, head, etag, pull, failures, state) }
+      if try ledger.complete(pull, head, etag, &state) {
+        try finishPhase(&state)
         if all { last = nil }
         return nil
       }
-      if all { return try lose([], head, etag, pull, failures) }
+      if all { return try lose([], head, etag, pull, failures, state) }
     }
     return nil
   }
@@ -91,7 +91,8 @@ extension SyncLogRun {
 
   /// A part of the log is unreadable, or does not match the head. Another device may have it, and rewrite it.
   private mutating func lose(
-    _ packs: [SyncPack], _ head: SyncHead, _ etag: ETag, _ pull: SyncPull, _ failures: Int
+    _ packs: [SyncPack], _ head: SyncHead, _ etag: ETag, _ pull: SyncPull, _ failures: Int,
+    _ state: SyncLogState
   ) throws -> SatchelError? {
     var names = packs.map { "\($0.name) (\($0.entries) entries)" }.joined(separator: ", ")
     if packs.count >= Self.maximumUnreadable { names += " and possibly others" }
@@ -109,7 +110,7 @@ extension SyncLogRun {
       try listMissing(packs, head, etag)
       throw error
     }
-    try rebuild(head, etag, pull)
+    try rebuild(head, etag, pull, state)
     return error
   }
 
@@ -123,23 +124,25 @@ extension SyncLogRun {
     head.position.number = min(head.position.number + 1, SyncPack.numbers.upperBound)
     head.id = HexadecimalName.random(digits: 32)
     head.missing = missing.sorted()
-    _ = try remote.replaceHead(remote.signed(head), base: etag)
+    _ = try remote.replaceHead(remote.signed(&head), base: etag)
   }
 
   /// Writes the readable entries as a new log, to which all devices then send their other entries.
-  private func rebuild(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull) throws {
-    let position = head.position.next(after: try ledger.state().position, isRenumbered: true)
+  private func rebuild(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull, _ state: SyncLogState) throws {
+    let position = head.position.next(after: state.position, isRenumbered: true)
     guard var new = try writeLog(pull, at: position, bytes: head.bytes, to: remote)?.head else { return }
     (new.others, new.successions) = (head.others, head.successions)
-    _ = try remote.replaceHead(remote.signed(new), base: etag)
+    _ = try remote.replaceHead(remote.signed(&new), base: etag)
   }
 
   /// Continues from an older head. If an old head was restored without its packs, which were deleted since,
   /// the log is rebuilt from the entries of this device, which has read a later head.
-  func replace(older head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
+  func replace(
+    older head: SyncHead, _ etag: ETag, after known: SyncHead.Position, _ state: SyncLogState
+  ) throws {
     let isSameLog = head.position.epoch == known.epoch && head.position.log == known.log
     if isSameLog, try !head.packs(missingFrom: remote.names()).isEmpty {
-      return try create(after: known, base: etag)
+      return try create(after: known, base: etag, state)
     }
     try adopt(head, etag, after: known)
   }
@@ -154,14 +157,14 @@ extension SyncLogRun {
     head.position = head.position.next(after: known, isRenumbered: false)
     head.id = HexadecimalName.random(digits: 32)
     head.fence = head.position.number
-    _ = try remote.replaceHead(remote.signed(head), base: etag)
+    _ = try remote.replaceHead(remote.signed(&head), base: etag)
   }
 
   /// Writes an empty log of the next epoch, where the head is missing or unreadable.
-  func create(after known: SyncHead.Position, base: ETag?) throws {
+  func create(after known: SyncHead.Position, base: ETag?, _ state: SyncLogState) throws {
     var head = SyncHead(beginning: known.next(isRenumbered: true))
-    head.successions = try ledger.state().head?.successions ?? []
-    _ = try remote.replaceHead(remote.signed(head), base: base)
+    head.successions = state.head?.successions ?? []
+    _ = try remote.replaceHead(remote.signed(&head), base: base)
   }
 
   /// The head of a new log whose packs were uploaded.

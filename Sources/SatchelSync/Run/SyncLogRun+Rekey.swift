@@ -79,7 +79,7 @@ extension SyncLogRun {
     new.head.successions = new.head.successions.suffix(SyncSuccession.maximumCount)
     let replaced = (old?.packs.map(\.name) ?? []) + (old?.retired ?? [])
     new.head.retired = Array(replaced.prefix(SyncHead.maximumRetired))
-    guard try target.replaceHead(target.signed(new.head), base: state.etag) != nil else { return false }
+    guard try target.replaceHead(target.signed(&new.head), base: state.etag) != nil else { return false }
     report.commits += 1
     // Packs that the new head does not name hold bytes of the old log, under the old key or in plain text.
     try remote.delete(replaced)

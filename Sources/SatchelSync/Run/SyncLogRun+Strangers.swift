@@ -45,10 +45,11 @@ extension SyncLogRun {
   )
 
   /// Replaces a stranger's head by an empty one, when the loss is accepted: the entries of all devices follow.
-  func replace(_ etag: ETag, of error: SatchelError, _ state: SyncLogState) throws -> SatchelError {
+  func replace(_ etag: ETag, of error: SatchelError, _ state: inout SyncLogState) throws -> SatchelError {
     guard options.acceptsLoss, let keys = remote.keys, keys.name == state.key else { throw error }
-    try finishPhase()
-    try create(after: state.position ?? Self.unknownPosition, base: etag)
+    let known = state.position
+    try finishPhase(&state)
+    try create(after: known ?? Self.unknownPosition, base: etag, state)
     return error
   }
 }

@@ -41,6 +41,7 @@ package struct SyncLogRun {
   private static let maximumFurther = 2
   /// Whether the log may have lost its key: this sync decrypts it.
   var isDecrypting = false
+  private var hasPostponed = false
   private var isProbed = false
   private var hasSwept = false
 
@@ -81,44 +82,56 @@ package struct SyncLogRun {
   ///   when other devices changed the log at each attempt; `cancelled`; `ObjectStoreError` of requests
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
-    var (failures, knowsHead) = (0, false)
+    var (failures, state) = (0, SyncLogState?.none)
     (last, further) = (nil, 0)
     while true {
       try options.cancellation.check()
-      switch try round(failures, knowsHead: knowsHead) {
+      switch try round(&state, failures) {
       case .done:
-        if options.purges { try purgeRetired() }
-        report.add(postponed: try ledger.postponed())
+        if options.purges { try purgeRetired(state) }
+        if hasPostponed { report.add(postponed: try ledger.postponed()) }
         return report
-      case .committed: (failures, knowsHead) = (0, true)
+      case .committed: failures = 0
       case .again(let error):
-        (failures, knowsHead) = (failures + 1, false)
+        (failures, state) = (failures + 1, nil)
         guard failures < options.rounds else { throw error }
         try remote.pause(afterFailures: failures, since: start, error)
       }
     }
   }
 
-  private mutating func round(_ failures: Int, knowsHead: Bool) throws -> Round {
+  /// - Parameter held: the state as the last commit has left it; nil where the head has to be read
+  private mutating func round(_ held: inout SyncLogState?, _ failures: Int) throws -> Round {
     do {
+      let knowsHead = held != nil
+      var state = try held ?? ledger.state()
+      defer { held = state }
       if knowsHead {
-        try finishPhase()
-      } else if let obstacle = try look(failures) {
+        if isDone(state) { return .done }
+        try finishPhase(&state)
+      } else if let obstacle = try look(failures, &state) {
         return .again(obstacle)
       }
-      try ledger.reconcile()
-      if let round = try resolve() { return round }
+      try ledger.reconcile(&state)
+      if let round = try resolve(&state) { return round }
       try options.progress(.decide)
-      while let decided = try ledger.decide() { report.add(decided) }
-      return try send()
+      while let decided = try ledger.decide(&state) { report.add(decided) }
+      return try send(&state)
     } catch let error as SatchelError where error.code == .busy {
       return .again(error)
     }
   }
 
+  /// Whether nothing was left to do when the last commit was confirmed.
+  private func isDone(_ state: SyncLogState) -> Bool {
+    let hasUpkeep = options.sweeps || options.verifies || options.purges || !broken.isEmpty
+    return last != nil && state.phase == nil && state.work.isDone && !hasUpkeep
+      && state.head?.missing.isEmpty ?? false
+  }
+
   static let raced = SatchelError(.busy, "other devices changed the sync log each time; try again later")
 
-  func finishPhase() throws { while try ledger.continuePhase() {} }
+  func finishPhase(_ state: inout SyncLogState) throws { while try ledger.continuePhase(&state) {} }
 
   // MARK: Look
 
@@ -126,15 +139,15 @@ package struct SyncLogRun {
   /// key of the log is verified.
   ///
   /// - Returns: nil when they are
-  private mutating func look(_ failures: Int) throws -> SatchelError? {
+  private mutating func look(_ failures: Int, _ held: inout SyncLogState) throws -> SatchelError? {
     try options.progress(.look)
-    var state = try ledger.state()
-    try authorize(state)
-    let known = state.head
+    try authorize(held)
+    let known = held.head
+    if known.map(remote.has) ?? false { try finishPhase(&held) }
+    // Beginning to pull fails if the position has moved since the request.
+    let state = held
     var isKnown = known.map(remote.has) ?? false
     if isKnown {
-      try finishPhase()
-      state = try ledger.state()
       // An incomplete pull and an unreadable head are read again. Another process of the device may have
       // adopted a new key.
       isKnown =
@@ -147,26 +160,26 @@ package struct SyncLogRun {
     case .unchanged: return nil
     case .absent:
       if let known { try remote.authorize(known) }
-      try finishPhase()
+      try finishPhase(&held)
       guard let position = state.position else { return nil }
       try refuseEmptyRemote()
       // The log is lost, or seems to be: a conditional write decides.
-      try create(after: position, base: nil)
+      try create(after: position, base: nil, held)
       return SatchelError(.unavailable, "the sync log was lost and is being rebuilt; try again")
     case .damaged(let etag, _, .unencrypted) where isEncrypted(state):
-      return try replace(etag, of: Self.downgrade, state)
+      return try replace(etag, of: Self.downgrade, &held)
     case .damaged(let etag, let error, let owner):
       // The owner of the object store can write what no key has signed: it is replaced by a device that has read the
       // log with this sync's key, when the loss is accepted; and what has no key at all by any device with a key.
       let mayReplace = options.acceptsLoss && (owner == .unencrypted || hasRead(state))
       if !mayReplace { try remote.authorize(owner, known) }
-      return try mend(etag, error, state, failures)
+      return try mend(etag, error, &held, failures)
     case .invalid(let etag, let error):
       if let known { try remote.authorize(known) }
       return try replace(invalid: etag, error, state)
-    case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures)
+    case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures, &held)
     case .head(let head, let etag) where isStrange(head, state):
-      return try replace(etag, of: Self.strange(head), state)
+      return try replace(etag, of: Self.strange(head), &held)
     case .head(let head, let etag):
       try remote.authorize(head)
       do {
@@ -174,29 +187,28 @@ package struct SyncLogRun {
       } catch let error as SatchelError {
         return try replace(invalid: etag, error, state)
       }
-      // The state is that of before the request: beginning to pull fails if the position has moved since.
-      try finishPhase()
+      try finishPhase(&held)
       if let position = state.position, head.isOlder(than: position) {
         // A stale response, or an object store that lost data: a conditional write decides.
-        if failures >= 3 { try replace(older: head, etag, after: position) }
+        if failures >= 3 { try replace(older: head, etag, after: position, held) }
         return SatchelError(.unavailable, "the remote returned an older version than before; try again")
       }
-      return try pull(head, etag, state, failures)
+      return try pull(head, etag, after: state, failures, &held)
     }
   }
 
   /// Rebuilds the log when its head is damaged, as when it is lost: the condition holds for one of several
   /// devices, and all of them send the entries that the new log lacks.
   private mutating func mend(
-    _ etag: ETag, _ error: SatchelError, _ state: SyncLogState, _ failures: Int
+    _ etag: ETag, _ error: SatchelError, _ state: inout SyncLogState, _ failures: Int
   ) throws -> SatchelError {
     // The head may be one that this device wrote and has not confirmed yet.
-    if state.position != nil || state.upload != nil { try finishPhase() }
-    let position = try ledger.state().position
+    if state.position != nil || state.upload != nil { try finishPhase(&state) }
+    let position = state.position
     guard position != nil || options.acceptsLoss else { throw Self.unknown(error) }
     // All reads so far may have been truncated in transit.
     if failures >= 3 || options.acceptsLoss {
-      try create(after: position ?? Self.unknownPosition, base: etag)
+      try create(after: position ?? Self.unknownPosition, base: etag, state)
     }
     return SatchelError(.unavailable, "\(error.message), and the sync log is being rebuilt; try again")
   }
@@ -206,7 +218,7 @@ package struct SyncLogRun {
     invalid etag: ETag?, _ error: SatchelError, _ state: SyncLogState
   ) throws -> SatchelError {
     guard options.acceptsLoss else { throw error }
-    try create(after: state.position ?? Self.unknownPosition, base: etag ?? remote.etagOfHead())
+    try create(after: state.position ?? Self.unknownPosition, base: etag ?? remote.etagOfHead(), state)
     return error
   }
 
@@ -235,28 +247,28 @@ package struct SyncLogRun {
   /// Determines the outcome of a pending head.
   ///
   /// - Returns: nil when new changes can be sent
-  private mutating func resolve() throws -> Round? {
-    let state = try ledger.state()
+  private mutating func resolve(_ state: inout SyncLogState) throws -> Round? {
     // As above: entries that are confirmed without the log's key would not belong to that log.
     if let head = state.head { try remote.authorize(head) }
     guard let upload = state.upload else {
-      if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
+      if state.work.hasInFlight { while try ledger.resolveUpload(&state) {} }
       return nil
     }
     // A head with another key is not written again: the condition of the next write decides whether it was
     // written.
     if upload.base == state.etag, let head = try? SyncHead(parsing: upload.head), remote.has(keyOf: head) {
       // The same bytes under the same condition: the two writes are indistinguishable.
-      return try commit(upload, compactions: state.compactions) ? .committed : .again(Self.raced)
+      return try commit(upload, compactions: state.compactions, &state) ? .committed : .again(Self.raced)
     }
-    while try ledger.resolveUpload() {}
+    while try ledger.resolveUpload(&state) {}
     return nil
   }
 
   // MARK: Send
 
-  private mutating func send() throws -> Round {
-    var changes = try ledger.changes()
+  private mutating func send(_ state: inout SyncLogState) throws -> Round {
+    var changes = try ledger.changes(&state)
+    hasPostponed = changes.hasPostponed
     try ledger.note(changes.failures, changes.obsolete)
     forgetUnsent()
     for failure in changes.failures {
@@ -274,8 +286,9 @@ package struct SyncLogRun {
       _ = try rewrite(remote.keys)
       return .again(Self.raced)
     }
-    guard let prepared = try prepare(changes, upkeep) else { return .again(Self.raced) }
-    guard try commit(prepared.upload, compactions: prepared.compactions) else { return .again(Self.raced) }
+    guard let prepared = try prepare(changes, upkeep, &state),
+      try commit(prepared.upload, compactions: prepared.compactions, &state)
+    else { return .again(Self.raced) }
     // Packs may have to be rewritten before them.
     rewritten.formUnion(
       prepared.rewritten.isEmpty ? upkeep.broken : upkeep.broken.intersection(prepared.rewritten))
@@ -347,20 +360,21 @@ package struct SyncLogRun {
 
   /// Deletes the packs that the last commit replaced. A reader of the previous head finds them missing, and
   /// reads the head again.
-  private func purgeRetired() throws {
-    let state = try ledger.state()
-    guard let head = state.head, !head.retired.isEmpty else { return }
+  private func purgeRetired(_ state: SyncLogState?) throws {
+    guard let head = state?.head, !head.retired.isEmpty else { return }
     try remote.delete(head.retired, strictly: true)
   }
 
   /// Writes a head that was prepared.
   ///
   /// - Returns: false when the outcome is unknown
-  private mutating func commit(_ upload: SyncLogState.PendingUpload, compactions: Int64) throws -> Bool {
+  private mutating func commit(
+    _ upload: SyncLogState.PendingUpload, compactions: Int64, _ state: inout SyncLogState
+  ) throws -> Bool {
     try probeOnce()
     guard let etag = try remote.replaceHead(upload.head, base: upload.base) else { return false }
-    guard try ledger.confirm(upload, etag, compactions: compactions) else { return false }
-    try finishPhase()
+    guard try ledger.confirm(upload, etag, compactions: compactions, &state) else { return false }
+    try finishPhase(&state)
     segments = []
     report.commits += 1
     try remote.delete(upload.deletes, strictly: options.purges)

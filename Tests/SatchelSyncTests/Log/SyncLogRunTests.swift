@@ -87,7 +87,7 @@ struct SyncLogRunTests {
     #expect(head.packs.count < 12 && report.commits > 2)
     // A few changes are no reason to count.
     try device.client.edit("1", ["x": "again"])
-    #expect(try device.ledger.changes().expectedBytes == 0)
+    #expect(try device.changes().expectedBytes == 0)
   }
 
   @Test("a lost race costs one read and another head") func lostRaceCosts() throws {
@@ -147,10 +147,10 @@ struct SyncLogRunTests {
     #expect(report.sent == 6 && report.isCut, "four documents are more than a commit has")
     try device.client.edit(keys(10..<11))
     try device.client.edit(keys(11..<13))
-    let changes = try device.ledger.changes()
+    let changes = try device.changes()
     #expect(changes.changes.count == 3 && !changes.hasMore)
     try device.client.edit(keys(13..<14))
-    #expect(try device.ledger.changes().changes.count == 3)
+    #expect(try device.changes().changes.count == 3)
   }
 
   @Test("an entry of a collection that is not declared is kept, and applied when it is")

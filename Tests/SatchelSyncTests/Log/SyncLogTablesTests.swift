@@ -63,7 +63,7 @@ struct SyncLogTablesTests {
     let device = try SyncTestDevice()
     try device.sync(store)
     try device.client.edit("a", ["x": "1"])
-    let changes = try device.ledger.changes()
+    let changes = try device.changes()
     // Nothing is kept of what was never sent, and SQLite gives the greatest number of a row again.
     let deletion = SyncContent(document: nil, revision: 2, created: 0, modified: 0)
     try device.database.write { transaction in
@@ -76,8 +76,8 @@ struct SyncLogTablesTests {
     let row = try device.number("SELECT id FROM sync_entry")
     #expect(changes.changes.map(\.row) == [row])
     let upload = SyncLogState.PendingUpload(head: [], base: nil, deletes: [])
-    #expect(try !device.ledger.begin(upload, changes, at: device.ledger.state()))
-    #expect(try !device.ledger.hasInFlight())
+    #expect(try !device.begin(upload, changes))
+    #expect(try !device.ledger.state().work.hasInFlight)
     try device.sync(store)
     let other = try SyncTestDevice()
     try other.sync(store)
@@ -106,8 +106,8 @@ struct SyncLogTablesTests {
     try two.ledger.store(head.entries(nil), &pull)
     two.client.declared = ["things", "others"]
     try two.ledger.reconcile()
-    #expect(try two.ledger.complete(pull, head, try #require(state.etag)))
-    while try two.ledger.continuePhase() {}
+    #expect(try two.complete(pull, head, try #require(state.etag)))
+    while try two.continuePhase() {}
     try two.ledger.decideAll()
     #expect(try two.client.documents() == ["others/a": ["x": "1"], "things/b": ["x": "1"]])
   }
@@ -122,11 +122,11 @@ struct SyncLogTablesTests {
     var pull = try device.ledger.beginPull(all: true, from: device.ledger.state())
     let head = try #require(state.head)
     for entry in try head.entries(nil) { try device.ledger.store([entry], &pull) }
-    #expect(try device.ledger.complete(pull, head, try #require(state.etag)))
+    #expect(try device.complete(pull, head, try #require(state.etag)))
     #expect(try device.ledger.state().phase == .rejoin)
-    #expect(try device.ledger.continuePhase())
+    #expect(try device.continuePhase())
     for id in ["a", "b", "c", "d"] { try device.client.edit(id, ["x": "2"]) }
-    while try device.ledger.continuePhase() {}
+    while try device.continuePhase() {}
     #expect(try ["a", "b", "c", "d"].allSatisfy { try pending(device, $0) != nil })
     #expect(try device.number("SELECT count(*) FROM sync_entry") == 4)
     #expect(try device.ledger.state().previous == nil)

@@ -45,11 +45,11 @@ struct SyncSimulationLedger: SyncLogLedger {
 
   func now() throws -> Int64 { device.now(world) }
 
-  func continuePhase() throws -> Bool {
+  func continuePhase(_ state: inout SyncLogState) throws -> Bool {
     if world.mutant == .norenew { try forgetBases() }
     return try step("phase") {
-      let isConfirming = try ledger.state().phase == .confirm
-      let isOpen = try ledger.continuePhase()
+      let isConfirming = state.phase == .confirm
+      let isOpen = try ledger.continuePhase(&state)
       if device.losesPower, isConfirming { try device.markSynced() }
       return isOpen
     }
@@ -95,10 +95,12 @@ struct SyncSimulationLedger: SyncLogLedger {
     }
   }
 
-  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
+  func complete(
+    _ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ state: inout SyncLogState
+  ) throws -> Bool {
     try step("complete \(head.position.number)") {
       let bases = world.mutant == .keepsbase ? try droppedBases(head.horizon) : []
-      let fits = try ledger.complete(pull, head, etag)
+      let fits = try ledger.complete(pull, head, etag, &state)
       try restore(bases)
       if fits {
         try world.checkShadow(device, head)
@@ -131,22 +133,22 @@ struct SyncSimulationLedger: SyncLogLedger {
     }
   }
 
-  func hasInFlight() throws -> Bool { try step("in flight") { try ledger.hasInFlight() } }
-
-  func resolveUpload() throws -> Bool {
+  func resolveUpload(_ state: inout SyncLogState) throws -> Bool {
     try step("resolve") {
-      if try ledger.state().head?.horizon ?? 0 > 0 { world.unsure.formUnion(try device.editsInFlight()) }
+      if state.head?.horizon ?? 0 > 0 { world.unsure.formUnion(try device.editsInFlight()) }
       if world.mutant == .nointent {
         try change(
           "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL"
         )
       }
       if world.mutant == .newbytes { try change("UPDATE sync_log SET pending_upload_base = 'other'") }
-      return try ledger.resolveUpload()
+      return try ledger.resolveUpload(&state)
     }
   }
 
-  func reconcile() throws { try step("reconcile") { try ledger.reconcile() } }
+  func reconcile(_ state: inout SyncLogState) throws {
+    try step("reconcile") { try ledger.reconcile(&state) }
+  }
 
   func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
     try step("preview") { try ledger.preview() }
@@ -156,9 +158,13 @@ struct SyncSimulationLedger: SyncLogLedger {
 
   func sensitiveEntry() throws -> SyncKey? { try step("sensitive") { try ledger.sensitiveEntry() } }
 
-  func decide() throws -> SyncDecided? { try step("decide") { try ledger.decide() } }
+  func decide(_ state: inout SyncLogState) throws -> SyncDecided? {
+    try step("decide") { try ledger.decide(&state) }
+  }
 
-  func changes() throws -> SyncChanges { try step("changes") { try ledger.changes() } }
+  func changes(_ state: inout SyncLogState) throws -> SyncChanges {
+    try step("changes") { try ledger.changes(&state) }
+  }
 
   func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries] {
     try step("live") {
@@ -194,10 +200,10 @@ struct SyncSimulationLedger: SyncLogLedger {
   }
 
   func begin(
-    _ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: SyncLogState
+    _ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: inout SyncLogState
   ) throws -> Bool {
     try step("begin \(changes.changes.map(\.envelope.key))") {
-      let isBegun = try ledger.begin(upload, changes, at: state)
+      let isBegun = try ledger.begin(upload, changes, at: &state)
       for change in changes.changes where change.envelope.content.isDeleted {
         world.deleted.formUnion(world.ghosts[change.envelope.content.revision])
       }
@@ -206,9 +212,11 @@ struct SyncSimulationLedger: SyncLogLedger {
     }
   }
 
-  func confirm(_ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64) throws -> Bool {
+  func confirm(
+    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64, _ state: inout SyncLogState
+  ) throws -> Bool {
     try step("confirm") {
-      let isOurs = try ledger.confirm(upload, etag, compactions: compactions)
+      let isOurs = try ledger.confirm(upload, etag, compactions: compactions, &state)
       if device.losesPower { try device.markSynced() }
       if world.mutant == .settleall { try change("UPDATE sync_entry SET pending = NULL") }
       return isOurs

@@ -43,6 +43,28 @@ struct SyncTestDevice {
       ledger, sizes: ledger.sizes, with: store, user: Self.user, options: options, probe: {})
   }
 
+  // Single calls of a sync, each from a state that is read for it.
+
+  func changes() throws -> SyncChanges {
+    var state = try ledger.state()
+    return try ledger.changes(&state)
+  }
+
+  func begin(_ upload: SyncLogState.PendingUpload, _ changes: SyncChanges) throws -> Bool {
+    var state = try ledger.state()
+    return try ledger.begin(upload, changes, at: &state)
+  }
+
+  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
+    var state = try ledger.state()
+    return try ledger.complete(pull, head, etag, &state)
+  }
+
+  func continuePhase() throws -> Bool {
+    var state = try ledger.state()
+    return try ledger.continuePhase(&state)
+  }
+
   func status(_ id: String) throws -> SyncStatus? {
     try Array(id.utf8).withUnsafeBytes { id in
       try database.read { try SyncStatusReader($0, collection: "things").status(id) }
