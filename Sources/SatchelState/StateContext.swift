@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelDocuments
 import SatchelStorage
 
-/// What saving state needs: the documents of the store, and what is known to be sensitive.
+/// The documents of the store and the state that is known to be sensitive: saving needs both.
 struct StateContext: Sendable {
   let documents: RecordStore
   let sensitive: SensitiveState

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelDocuments
 import SatchelStorage
 
-/// What the store has of one value, list, set or table of scores: a document of the collection `@state`, under the id.
+/// One value, list, set or table of scores as the store has it: a document of the collection `@state`, under the id.
 ///
 /// `{"synced", "limit", "max_age", "unique", "minimum", "maximum", "removed", "sensitive", "waiting",
 /// "value" | "items" | "members" | "scores"}`, each only where it says something. Of sensitive state the last member is
@@ -57,7 +57,7 @@ struct StateDocument: Equatable, Sendable {
 
   // MARK: Sealing
 
-  /// What is authenticated together with the content: it cannot be opened in another document.
+  /// Is authenticated together with the content: it cannot be opened in another document.
   static func context(_ id: StateID) -> String { "state/\(id.text)" }
 
   /// Returns the content, which is opened if it is sealed.

@@ -48,7 +48,7 @@ extension StateStore {
 }
 
 extension StateDocument {
-  /// What is wrong with a document that can be read, or waits.
+  /// The contradictions in a document that can be read, and its changes that wait.
   fileprivate func defects(_ keys: Keyring.Keys) -> [String] {
     var defects: [String] = []
     if mark?.isSynced == true, id.syncKey == nil { defects.append("cannot be synchronized") }
@@ -73,7 +73,7 @@ extension StateDocument {
 }
 
 extension StateVersions {
-  /// What is wrong with a document that is not one of state; nil for a sound migration.
+  /// Returns the reason why a document that is not one of state cannot be a migration; nil for a sound one.
   fileprivate static func defect(_ key: String, _ stored: ReservedDocument) -> String? {
     let versions = StateVersions(version: { 1 }) { $0 == key ? stored : nil }
     guard key.hasPrefix("@migration/"), let version = Int(key.dropFirst(11)), Self.key(version) == key,

@@ -280,7 +280,7 @@ struct StateWork {
     var (keys, isOfStories) = ([String](), false)
     try ReservedReader.each(documents.connection) { key, _ in keys.append(key) }
     for id in keys.compactMap({ StateID($0) }) {
-      // Nobody knows whose a damaged document is.
+      // A damaged document may be the user's.
       let document = try? document(id)
       let isUsers =
         document.map {
