@@ -43,11 +43,10 @@ package struct ReservedState: Sendable {
     let prefix = StateName.reservedPrefix(part, in: collection)
     let changes = state.saver.operations { $0.kind == .value && $0.name.text.utf8.starts(with: prefix.utf8) }
     let stored = try state.read(changes) { reader, unsaved in
-      var stored: [StateName: [UInt8]] = [:]
-      for (name, document) in try reader?.values(prefix: prefix) ?? [:] {
-        if case .plain(.value(let bytes?))? = document?.content { stored[name] = bytes }
+      var stored = try reader?.values(prefix: prefix) ?? [:]
+      for operation in unsaved {
+        stored[operation.target.name] = operation.action.stored.flatMap { try? JSONValue(parsing: $0.bytes) }
       }
-      for operation in unsaved { stored[operation.target.name] = operation.action.stored?.bytes }
       return stored
     }
     return Values(stored) { StateName(reserved: part, of: $0, in: collection) }
@@ -60,11 +59,10 @@ package struct ReservedState: Sendable {
     private var digests: [StateName: JSONValue] = [:]
     private let name: @Sendable (_ id: String) -> StateName
 
-    fileprivate init(_ stored: [StateName: [UInt8]], name: @escaping @Sendable (_ id: String) -> StateName) {
+    fileprivate init(_ stored: [StateName: JSONValue], name: @escaping @Sendable (_ id: String) -> StateName)
+    {
       self.name = name
-      for (name, bytes) in stored {
-        // Only another program can have written what is not JSON.
-        guard let value = try? JSONValue(parsing: bytes) else { continue }
+      for (name, value) in stored {
         if let id = name.reservedID { values[StateName(sound: id)] = value } else { digests[name] = value }
       }
     }

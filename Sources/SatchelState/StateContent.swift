@@ -4,8 +4,8 @@ import SatchelStorage
 
 /// The content of a value, a list, a set or scores.
 enum StateContent: Equatable, Sendable {
-  /// JSON; nil for no value.
-  case value([UInt8]?)
+  /// Nil for no value.
+  case value(JSONValue?)
   case list(StateListContent)
   /// JSON, by the member's identity in hexadecimal digits.
   case set([StateName: [UInt8]])
@@ -33,7 +33,8 @@ enum StateContent: Equatable, Sendable {
   /// Applies a change that is not sealed.
   mutating func apply(_ operation: StateOperation) {
     switch (self, operation.action) {
-    case (.value, .set(let bytes, _)): self = .value(bytes)
+    // The bytes are those of a value that was given.
+    case (.value, .set(let bytes, _)): self = .value(try? JSONValue(parsing: bytes))
     case (.value, .remove): self = .value(nil)
     case (.value, _): break
     case (.list(var list), let action):
@@ -76,8 +77,8 @@ extension StateContent {
   init?(_ kind: Change.StateKey.Kind, _ json: JSONValue) {
     switch kind {
     case .value:
-      guard let bytes = Self.bytes(json) else { return nil }
-      self = .value(bytes)
+      guard json.depth <= StateStore.maximumDepth else { return nil }
+      self = .value(json)
     case .list:
       guard let list = StateListContent(json) else { return nil }
       self = .list(list)
@@ -115,7 +116,7 @@ extension StateContent {
   /// - Throws: `.damaged` for content that is not JSON
   func json(at location: String) throws -> JSONValue? {
     switch self {
-    case .value(let bytes): return try bytes.map { try StateStore.value(of: $0, at: location) }
+    case .value(let value): return value
     case .list(let list):
       return .array(
         try list.items.map { item in

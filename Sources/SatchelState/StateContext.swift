@@ -6,15 +6,12 @@ import SatchelStorage
 struct StateContext: Sendable {
   let documents: RecordStore
   let sensitive: SensitiveState
-
-  init(documents: RecordStore, sensitive: SensitiveState) {
-    (self.documents, self.sensitive) = (documents, sensitive)
-  }
+  let cache: StateCache
 
   /// - Throws: `.closed` where the store was released
-  init(_ documents: RecordStore?, _ sensitive: SensitiveState) throws {
+  init(_ documents: RecordStore?, _ sensitive: SensitiveState, _ cache: StateCache = StateCache()) throws {
     guard let documents else { throw SatchelError(.closed, "the store is closed") }
-    self.init(documents: documents, sensitive: sensitive)
+    (self.documents, self.sensitive, self.cache) = (documents, sensitive, cache)
   }
 
   var database: Database { documents.database }

@@ -14,11 +14,14 @@ struct StateEntry: Sendable {
   /// Applies the operations that the store does not have yet: a commit may have reported a failure although
   /// it succeeded. Operations on sensitive content wait in the store while its key is not set; those on content that is
   /// damaged are rejected.
-  func apply(in transaction: Transaction, _ context: StateContext) throws {
+  ///
+  /// - Returns: the documents that were written, for the time after the commit
+  @discardableResult
+  func apply(in transaction: Transaction, _ context: StateContext) throws -> [StateCache.Entry] {
     let sequence = OutboxSequence(transaction.connection)
     let saved = try sequence.saved(writer)
     let unsaved = operations.filter { $0.sequence > saved }.map { $0.credible(at: transaction.now) }
-    guard let through = unsaved.last?.sequence else { return }
+    guard let through = unsaved.last?.sequence else { return [] }
     var work = StateWork(context, transaction)
     for operation in unsaved {
       do {
@@ -29,8 +32,9 @@ struct StateEntry: Sendable {
           try entry.json(context.keyring, context.sensitive), because: error.message, in: transaction)
       }
     }
-    try work.finish()
+    let written = try work.finish()
     try sequence.note(writer, through: through, at: transaction.now)
+    return written
   }
 
   // MARK: As JSON

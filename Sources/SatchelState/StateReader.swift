@@ -26,15 +26,15 @@ struct StateReader {
   /// - Throws: `.damaged`
   func document(_ id: StateID) throws -> StateDocument? {
     guard let cache, id.kind != .value else { return try stored(id)?.document }
-    guard let revision = try documents.revision(of: id.text) else { return nil }
-    if let known = cache[id, revision] { return known }
+    guard let version = try documents.version(of: id.text) else { return nil }
+    if let known = cache[id, version] { return known }
     guard let (document, read) = try stored(id) else { return nil }
-    cache.keep(document, read)
+    cache.keep(StateCache.Entry(version: read, document: document))
     return document
   }
 
-  private func stored(_ id: StateID) throws -> (document: StateDocument, revision: Int64)? {
-    try documents.document(id.text).map { (try StateDocument($0, of: id), $0.revision) }
+  private func stored(_ id: StateID) throws -> (document: StateDocument, version: ReservedVersion)? {
+    try documents.document(id.text).map { (try StateDocument($0, of: id), $0.version) }
   }
 
   /// Returns the content of some state.
@@ -53,14 +53,25 @@ struct StateReader {
     }
   }
 
-  /// Returns the names of the values that begin with a prefix, with their documents if those are readable.
-  func values(prefix: String) throws -> [StateName: StateDocument?] {
-    var values: [StateName: StateDocument?] = [:]
-    let start = "\(Change.StateKey.Kind.value.rawValue)/\(prefix)"
+  /// Returns the names of the values that begin with a prefix.
+  func names(prefix: String) throws -> [StateName] {
+    var names: [StateName] = []
+    let start = StateID(.value, StateName(sound: prefix)).text
+    try documents.keys(prefix: start, having: StateContent.member(.value)) { key in
+      if let id = StateID(key) { names.append(id.name) }
+    }
+    return names
+  }
+
+  /// Returns the values whose names begin with a prefix, without those that are sealed or damaged.
+  func values(prefix: String) throws -> [StateName: JSONValue] {
+    var values: [StateName: JSONValue] = [:]
+    let start = StateID(.value, StateName(sound: prefix)).text
     try documents.each { key, stored in
       guard key.utf8.starts(with: start.utf8), let id = StateID(key) else { return }
-      let document = try? StateDocument(stored, of: id)
-      if document?.hasContent ?? true { values[id.name] = document }
+      if case .plain(.value(let value?))? = (try? StateDocument(stored, of: id))?.content {
+        values[id.name] = value
+      }
     }
     return values
   }
@@ -115,27 +126,32 @@ struct StateReader {
   }
 }
 
-/// The lists, sets and scores that were read last, by the revisions of their documents: whether a set has a member is
+/// The lists, sets and scores that were read last, by the versions of their documents: whether a set has a member is
 /// one look-up.
 final class StateCache: Sendable {
   /// The maximum number of documents that are kept.
   private static let limit = 8
 
-  private let known = Locked<[(revision: Int64, document: StateDocument)]>([])
+  struct Entry: Sendable {
+    var version: ReservedVersion
+    var document: StateDocument
+  }
 
-  subscript(id: StateID, revision: Int64) -> StateDocument? {
-    known.withLock { $0.first { $0.revision == revision && $0.document.id == id }?.document }
+  private let known = Locked<[Entry]>([])
+
+  func has(_ id: StateID) -> Bool { known.withLock { $0.contains { $0.document.id == id } } }
+
+  subscript(id: StateID, version: ReservedVersion) -> StateDocument? {
+    known.withLock { $0.first { $0.version == version && $0.document.id == id }?.document }
   }
 
   /// Keeps a document that is not sealed: plain text stays in memory no longer than it is used.
-  func keep(_ document: StateDocument, _ revision: Int64) {
-    guard case .plain = document.content else { return }
+  func keep(_ entry: Entry) {
+    guard case .plain = entry.document.content, entry.document.id.kind != .value else { return }
     known.withLock { known in
-      known.removeAll { $0.document.id == document.id }
+      known.removeAll { $0.document.id == entry.document.id }
       if known.count >= Self.limit { known.removeFirst() }
-      known.append((revision, document))
+      known.append(entry)
     }
   }
-
-  func forgetAll() { known.withLock { $0 = [] } }
 }

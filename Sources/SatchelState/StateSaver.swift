@@ -115,14 +115,16 @@ final class StateSaver: @unchecked Sendable {
     guard !operations.isEmpty else { return try drain(context) }
     let (entry, database) = (StateEntry(writer: writer, operations: operations), context.database)
     do {
+      var saved: [StateCache.Entry] = []
       let outcome = try context.outbox.perform(
         in: database, entry: { try entry.json(context.keyring, context.sensitive) },
         spoolsDuringOtherBatch: true
       ) { transaction in
         try context.prepare()
-        try entry.apply(in: transaction, context)
+        saved = try entry.apply(in: transaction, context)
       }
       guard !outcome.isSpooled else { return true }
+      for entry in saved { context.cache.keep(entry) }
       // Earlier spooled changes are saved, too: the outbox keeps their order.
       lock.withLock {
         changes.confirm(through: operations.last?.number ?? 0)
@@ -178,9 +180,10 @@ final class StateSaver: @unchecked Sendable {
   /// Starts the thread once. Requires the lock.
   private func start(_ context: StateContext) throws {
     guard thread == nil else { return }
-    thread = SystemThread { [self, weak documents = context.documents, sensitive = context.sensitive] in
+    let (sensitive, cache) = (context.sensitive, context.cache)
+    thread = SystemThread { [self, weak documents = context.documents] in
       while waitUntilDue() {
-        guard let context = try? StateContext(documents, sensitive) else { return }
+        guard let context = try? StateContext(documents, sensitive, cache) else { return }
         // A failure was reported to observers, and is tried again.
         _ = try? save(in: context)
       }

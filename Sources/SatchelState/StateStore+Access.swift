@@ -60,35 +60,42 @@ extension StateStore {
   func read<Result>(
     _ changes: [StateOperation], _ body: (StateReader?, [StateOperation]) throws -> Result
   ) throws -> Result {
-    guard try context.hasTables else { return try body(nil, changes) }
+    guard try context.documents.hasReserved else { return try body(nil, changes) }
+    let hasSaved = try changes.isEmpty || database.has(OutboxSchema.subject)
     // In a transaction, what is read may be rolled back.
-    let cache = database.isInTransaction ? nil : cache
+    let cache = database.isInTransaction ? nil : context.cache
     return try context.documents.readReserved { documents in
       let reader = StateReader(documents, keyring, cache, now: database.clock.now())
-      return try body(reader, reader.unsaved(changes))
+      return try body(reader, hasSaved ? reader.unsaved(changes) : changes)
     }
   }
 
-  /// A value as it is kept: JSON, or sealed.
-  struct StoredValue {
-    var bytes: [UInt8]
-    var isSealed: Bool
-    /// The time of its last change, in Unix milliseconds.
-    var time: Int64
+  /// A value as it is kept, and the time of its last change in Unix milliseconds.
+  enum StoredValue {
+    case plain(JSONValue, time: Int64)
+    case sealed([UInt8], time: Int64)
+
+    var time: Int64 {
+      switch self {
+      case .plain(_, let time), .sealed(_, let time): time
+      }
+    }
   }
 
   /// Returns a value, with the newest change to it applied.
   func stored(_ name: StateName) throws -> StoredValue? {
     let id = StateID(.value, name)
     return try newest(of: .value(name)) { change in
-      change.action.stored.map { StoredValue(bytes: $0.bytes, isSealed: $0.isSealed, time: change.time) }
+      guard let (bytes, isSealed) = change.action.stored else { return nil }
+      return try isSealed
+        ? .sealed(bytes, time: change.time)
+        : .plain(Self.value(of: bytes, at: id.location), time: change.time)
     } stored: { reader in
       guard let document = try reader.document(id) else { return nil }
       switch document.content {
-      case .plain(.value(let bytes)):
-        return bytes.map { StoredValue(bytes: $0, isSealed: false, time: document.modified) }
+      case .plain(.value(let value?)): return .plain(value, time: document.modified)
       case .plain: return nil
-      case .sealed(let bytes): return StoredValue(bytes: bytes, isSealed: true, time: document.modified)
+      case .sealed(let bytes): return .sealed(bytes, time: document.modified)
       }
     }
   }
@@ -107,29 +114,32 @@ extension StateStore {
   ///
   /// - Throws: `.unauthorized` when its key is not set, `.damaged`
   func value(_ stored: StoredValue, of name: StateName) throws -> JSONValue {
-    let id = StateID(.value, name)
-    let bytes =
-      stored.isSealed
-      ? try SealedValue.open(
-        stored.bytes, by: keyring.keys, at: id.location, sealedAt: StateDocument.context(id)) : stored.bytes
-    return try Self.value(of: bytes, at: id.location)
+    switch stored {
+    case .plain(let value, _): return value
+    case .sealed(let bytes, _):
+      let id = StateID(.value, name)
+      let text = try SealedValue.open(
+        bytes, by: keyring.keys, at: id.location, sealedAt: StateDocument.context(id))
+      return try Self.value(of: text, at: id.location)
+    }
   }
 
   private func newest<Content>(
-    of target: StateTarget, changed: (StateOperation) -> Content?, stored: (StateReader) throws -> Content?
+    of target: StateTarget, changed: (StateOperation) throws -> Content?,
+    stored: (StateReader) throws -> Content?
   ) throws -> Content? {
     // A pending change is newer than anything in the store.
-    if let pending = saver.pending(target) { return changed(pending) }
+    if let pending = saver.pending(target) { return try changed(pending) }
     let changes = saver.operations(of: target)
     do {
       return try read(changes) { reader, unsaved in
-        if let newest = unsaved.last { return changed(newest) }
+        if let newest = unsaved.last { return try changed(newest) }
         return try reader.flatMap(stored)
       }
     } catch let error as SatchelError where error.isAboutStore {
       // When the store can be neither written nor read, the outbox file decides.
       guard let newest = changes.last else { throw error }
-      return changed(newest)
+      return try changed(newest)
     }
   }
 

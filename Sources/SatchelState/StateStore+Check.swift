@@ -36,7 +36,7 @@ extension StateStore {
         return
       }
       switch document.content {
-      case .plain(.value(let bytes)): counts.values += bytes == nil ? 0 : 1
+      case .plain(.value(let value)): counts.values += value == nil ? 0 : 1
       case .plain(.list(let list)): counts.items += list.items.count
       case .plain(.set(let members)): counts.members += members.count
       case .plain(.scores(let scores)): counts.scores += scores.count

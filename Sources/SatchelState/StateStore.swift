@@ -18,7 +18,6 @@ public final class StateStore: Sendable {
 
   let context: StateContext
   let saver: StateSaver
-  let cache = StateCache()
   var database: Database { context.database }
   var outbox: Outbox { context.outbox }
   var keyring: Keyring { context.keyring }
@@ -33,11 +32,11 @@ public final class StateStore: Sendable {
     let (database, outbox) = (documents.database, documents.outbox)
     var known: [StateID] = []
     if try documents.hasReserved {
-      try documents.prepareReserved()
+      try database.prepare(RecordSchema.subject)
       known = try database.read { try StateReader.sealed($0) }.filter(\.isSensitive).map(\.id)
     }
     let sensitive = SensitiveState(Set(known))
-    context = StateContext(documents: documents, sensitive: sensitive)
+    context = try StateContext(documents, sensitive)
     saver = StateSaver(options: options, spooled: Self.spooled(outbox, database))
     outbox.register(StateEntry.kind, of: .state) { [weak documents, sensitive] entry, transaction, database in
       let context = try StateContext(documents, sensitive)
@@ -156,7 +155,7 @@ public final class StateStore: Sendable {
     try checkOpen()
     let changes = saver.operations { $0.kind == .value && $0.name.text.utf8.starts(with: prefix.utf8) }
     return try read(changes) { reader, unsaved in
-      var keys = Set(try reader?.values(prefix: prefix).keys.map { $0 } ?? [])
+      var keys = Set(try reader?.names(prefix: prefix) ?? [])
       for operation in unsaved {
         if operation.action == .remove {
           keys.remove(operation.target.name)

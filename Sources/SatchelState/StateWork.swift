@@ -33,9 +33,15 @@ struct StateWork {
   /// - Throws: `.damaged`
   mutating func document(_ id: StateID) throws -> StateDocument {
     if let known = known[id] { return known }
-    let document = try documents.document(id.text).map { try StateDocument($0, of: id) } ?? StateDocument(id)
+    let document =
+      try cached(id) ?? documents.document(id.text).map { try StateDocument($0, of: id) } ?? StateDocument(id)
     known[id] = document
     return document
+  }
+
+  private func cached(_ id: StateID) throws -> StateDocument? {
+    guard id.kind != .value, context.cache.has(id) else { return nil }
+    return try documents.version(of: id.text).flatMap { context.cache[id, $0] }
   }
 
   /// Keeps a changed document, which `finish` writes.
@@ -47,20 +53,27 @@ struct StateWork {
 
   /// Writes the changed documents, notifies observers of changed content, and records changes of synchronized state in
   /// the sync log.
-  mutating func finish() throws {
+  ///
+  /// - Returns: the documents that were written, with their versions
+  @discardableResult
+  mutating func finish() throws -> [StateCache.Entry] {
+    var entries: [StateCache.Entry] = []
     for id in written.ordered {
       guard let document = known[id] else { continue }
       if document.isVoid {
         try documents.remove(id.text)
       } else {
         let isSealing = document.isSensitive && document.hasContent && document.keyName == nil
-        try documents.put(id.text, try document.stored(sealedBy: isSealing ? key(for: document) : nil))
+        let version = try documents.put(
+          id.text, try document.stored(sealedBy: isSealing ? key(for: document) : nil))
+        if !document.isSensitive { entries.append(StateCache.Entry(version: version, document: document)) }
       }
     }
     var noticed = changed
     noticed.insert(merged)
     transaction.note(noticed.ordered)
     try track()
+    return entries
   }
 
   private mutating func track() throws {

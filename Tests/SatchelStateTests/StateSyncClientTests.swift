@@ -304,7 +304,7 @@ struct StateSyncClientTests {
     try device.state.scores("s", synced: true).add("k", 0.5)
     try device.state.flush()
     try device.store.database.write { transaction in
-      try transaction.connection.run("UPDATE record SET body = x'7b'")
+      try transaction.connection.run("UPDATE record SET body = x'7b', revision = revision + 1")
     }
     let document = #"{"scores":{"k":1},"minimum":0,"maximum":1}"#
     let scores = try StateSyncDevice.envelope("scores/s", document)

@@ -15,19 +15,31 @@ package struct ReservedCollection: Sendable {
   package static let state = ReservedCollection(id: 0, name: "@state")
 }
 
-/// A document of a reserved collection.
-package struct ReservedDocument: Sendable, Equatable {
+/// Identifies the content of a document of a reserved collection, of what is committed.
+package struct ReservedVersion: Sendable, Equatable {
   /// Grows with each write; 0 for a document that was not written yet.
   package var revision: Int64
-  /// Unix milliseconds.
+  /// Unix milliseconds; it changes without a write where the clock was ahead.
   package var modified: Int64
+}
+
+/// A document of a reserved collection.
+package struct ReservedDocument: Sendable, Equatable {
+  package var version: ReservedVersion
   package var isSealed: Bool
   /// A JSON object. If it is sealed, only the subject knows which member is.
   package var body: [UInt8]
 
-  package init(revision: Int64 = 0, modified: Int64, isSealed: Bool, body: [UInt8]) {
-    (self.revision, self.modified, self.isSealed, self.body) = (revision, modified, isSealed, body)
+  /// A document to be written.
+  package init(modified: Int64, isSealed: Bool, body: [UInt8]) {
+    self.init(version: ReservedVersion(revision: 0, modified: modified), isSealed: isSealed, body: body)
   }
+
+  init(version: ReservedVersion, isSealed: Bool, body: [UInt8]) {
+    (self.version, self.isSealed, self.body) = (version, isSealed, body)
+  }
+
+  package var modified: Int64 { version.modified }
 }
 
 extension RecordStore {
@@ -86,14 +98,14 @@ package struct ReservedReader {
     }
   }
 
-  /// Returns the revision of a document without reading it; nil when it does not exist.
-  package func revision(of key: String) throws -> Int64? {
+  /// Returns the version of a document without reading it; nil when it does not exist.
+  package func version(of key: String) throws -> ReservedVersion? {
     try first(key) { record, key in
-      let statement = try connection.prepared("SELECT key, revision FROM record WHERE id = ?")
+      let statement = try connection.prepared("SELECT key, revision, modified FROM record WHERE id = ?")
       defer { statement.reset() }
       try statement.bind(.integer(record), at: 1)
       guard try statement.step(), statement.bytes(0).order(against: key) == 0 else { return nil }
-      return try statement.integer(1, in: RecordRow.revisions)
+      return try ReservedVersion(statement)
     }
   }
 
@@ -132,6 +144,25 @@ package struct ReservedReader {
     ) { try visit($0.text(0), ReservedDocument($0)) }
   }
 
+  /// Visits the keys of the documents that have a member, in the order in which they were first written.
+  ///
+  /// - Parameters:
+  ///   - prefix: of the keys
+  ///   - member: its name
+  package func keys(prefix: String, having member: String, _ visit: (String) -> Void) throws {
+    let (prefix, path) = (Array(prefix.utf8), try DocumentPath("/\(member)"))
+    try connection.each(
+      "SELECT key, body FROM record WHERE id > ? AND id < ? ORDER BY id",
+      .integer(RecordRow.base(of: row.id)),
+      .integer(RecordRow.base(of: row.id + 1))
+    ) { found in
+      guard found.bytes(0).starts(with: prefix), DocumentReader(found.bytes(1)).find(path) != nil else {
+        return
+      }
+      visit(found.text(0))
+    }
+  }
+
   /// Visits the documents that are sealed, of a store that has the tables of records.
   package static func eachSealed(
     _ connection: Connection, _ visit: (_ key: String, ReservedDocument) throws -> Void
@@ -153,9 +184,14 @@ package struct ReservedReader {
 extension ReservedDocument {
   /// - Parameter row: `key, revision, modified, is_sealed, body`
   fileprivate init(_ row: Statement) throws {
-    self.init(
-      revision: try row.integer(1, in: RecordRow.revisions), modified: try row.integer(2),
-      isSealed: row.flag(3), body: Array(row.bytes(4)))
+    self.init(version: try ReservedVersion(row), isSealed: row.flag(3), body: Array(row.bytes(4)))
+  }
+}
+
+extension ReservedVersion {
+  /// - Parameter row: `key, revision, modified`
+  fileprivate init(_ row: Statement) throws {
+    self.init(revision: try row.integer(1, in: RecordRow.revisions), modified: try row.integer(2))
   }
 }
 
@@ -182,18 +218,31 @@ package struct ReservedWriter {
     }
   }
 
-  /// Writes a document as it is stored. An error makes the transaction fail.
-  package func put(_ key: String, _ document: ReservedDocument) throws {
+  /// Returns the version of a document without reading it; nil when it does not exist.
+  package func version(of key: String) throws -> ReservedVersion? {
     var key = key
-    try key.withUTF8 { key in
+    return try key.withUTF8 { key in
+      guard let row = try work.find(UnsafeRawBufferPointer(key), in: collection).row else { return nil }
+      return try connection.first(
+        "SELECT key, revision, modified FROM record WHERE id = ?", .integer(row), read: ReservedVersion.init)
+    }
+  }
+
+  /// Writes a document as it is stored. An error makes the transaction fail.
+  ///
+  @discardableResult
+  package func put(_ key: String, _ document: ReservedDocument) throws -> ReservedVersion {
+    var key = key
+    return try key.withUTF8 { key in
       let (key, collection) = (UnsafeRawBufferPointer(key), try collection)
       let (row, hash) = try work.find(key, in: collection)
-      try work.changing {
+      return try work.changing {
         let old = try row.flatMap { try RecordTable(connection: connection).head($0, withBody: false) }
         var write = RecordWork.RowWrite(key: key, hash: hash, row: row, old: old, isSealed: document.isSealed)
         write.modified = document.modified
-        _ = try document.body.withUnsafeBytes { try work.write($0, write, collection) }
+        let revision = try document.body.withUnsafeBytes { try work.write($0, write, collection).revision }
         try work.mergeIfNeeded(collection)
+        return ReservedVersion(revision: revision, modified: document.modified)
       }
     }
   }

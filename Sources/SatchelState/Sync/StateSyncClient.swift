@@ -57,8 +57,8 @@ package struct StateSyncClient: Sendable {
     let content = try document.opened(state.keyring.keys)
     switch id.kind {
     case .value:
-      guard case .value(let bytes?) = content else { return nil }
-      let sent = StateSyncValue.Content(bytes: bytes, isSensitive: isSensitive)
+      guard case .value(let found?) = content else { return nil }
+      let sent = StateSyncValue.Content(bytes: try found.serialized(), isSensitive: isSensitive)
       let value = StateSyncValue(content: sent, time: document.modified)
       return Self.outgoing(
         try Self.bytes(value.document(at: id.location), id), value.time, isSensitive: isSensitive)

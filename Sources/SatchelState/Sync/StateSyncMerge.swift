@@ -163,7 +163,9 @@ struct StateSyncMerge {
 
   /// Returns the content of a stored value; nil when it is sealed and cannot be opened.
   private func content(of document: StateDocument) -> StateSyncValue.Content? {
-    guard case .value(let bytes?)? = try? document.opened(keyring.keys) else { return nil }
+    guard case .value(let value?)? = try? document.opened(keyring.keys),
+      let bytes = StateContent.bytes(value)
+    else { return nil }
     return StateSyncValue.Content(bytes: bytes, isSensitive: document.keyName != nil)
   }
 
@@ -184,7 +186,9 @@ struct StateSyncMerge {
       return
     }
     document.isRemoved = false
-    guard content.isSensitive else { return document.set(.value(content.bytes), at: value.time) }
+    guard content.isSensitive else {
+      return document.set(.value(try JSONValue(parsing: content.bytes)), at: value.time)
+    }
     // While values are resealed, the resealing thread may wait for this transaction.
     guard keyring.rotating.lock(milliseconds: 0) else {
       throw SatchelError(.busy, "\(id.location): the encryption key is being changed; try again")
