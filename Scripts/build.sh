@@ -56,6 +56,8 @@ shared() {
   linker -z nodelete
   # Strings share their tails, 4 KB.
   linker -O2
+  # Zeros that need no space in the file, 64 KB.
+  linker Sources/Link/backtrace.ld
   linker "$PWD/$build/static/ScalarNames.o" --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name
   # Tables for unwinding stay in, an eighth of the library: a host's crash report shows its own frames below ours.
   # Functions and data of an app's start are adjacent, so that a start touches fewer pages, 2 MB less.

@@ -54,6 +54,8 @@ private let absent: Set<String> = [
   "photo_shard.pending_checksum", "photo_shard.pending_sequence",
   "record_conflict.base", "record_conflict.code", "record_conflict.reason", "record_conflict.remote",
   "record_conflict.waits_for", "record_collection.sealed_by",
+  "outbox_applied.file", "outbox_applied.through", "outbox_rejected.entry", "outbox_rejected.file",
+  "outbox_rejected.id", "outbox_rejected.number", "outbox_rejected.reason", "outbox_rejected.time",
   "sync_entry.ancestors", "sync_entry.conflict", "sync_entry.created", "sync_entry.deleted",
   "sync_entry.error",
   "sync_entry.error_code", "sync_entry.in_flight_envelope", "sync_entry.in_flight_number",

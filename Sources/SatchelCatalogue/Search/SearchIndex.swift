@@ -154,7 +154,12 @@ package struct SearchIndex {
   /// Removes the index, to save space; the next search rebuilds it.
   static func remove(_ connection: Connection) throws {
     guard try SearchIndex(connection: connection).indexedThrough() != nil else { return }
-    try remake(connection)
+    // A recovered store may have the state of an index whose tables were lost.
+    try exists(connection) ? remake(connection) : clear(connection)
+  }
+
+  private static func exists(_ connection: Connection) throws -> Bool {
+    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'entity_search'") > 0
   }
 
   /// Makes the index again, empty, whatever version of FTS5 wrote it; the next search fills it.
@@ -216,7 +221,7 @@ package struct SearchIndex {
 
   private func firstFault() throws -> String? {
     guard let through = try indexedThrough() else { return nil }
-    guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'entity_search'") > 0 else {
+    guard try Self.exists(connection) else {
       return "the search index is missing"
     }
     var indexed: [Int64: (name: [UInt8], text: [UInt8])] = [:]
