@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 
 extension StateStore {
@@ -14,6 +15,8 @@ extension StateStore {
           if let message = StateVersions.defect(key, stored) { report(message) }
           return
         }
+        // The check of the documents names one that is not JSON.
+        guard stored.body.withUnsafeBytes({ (try? JSONScanner.check($0)) != nil }) else { return }
         do {
           let document = try StateDocument(stored, of: id)
           for defect in document.defects(database.keyring.keys) { report("\(id.text): \(defect)") }

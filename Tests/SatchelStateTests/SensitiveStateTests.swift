@@ -221,7 +221,8 @@ struct SensitiveStateTests {
         { _ = try store.state.list("l").items() }
       ),
       (
-        "UPDATE record SET body = x'7b7d2c' WHERE key = 'list/l'", { _ = try store.state.list("l").items() }
+        "UPDATE record SET body = x'7b226974656d73223a317d' WHERE key = 'list/l'",
+        { _ = try store.state.list("l").items() }
       ),
     ]
     for (sql, read) in changes {

@@ -22,7 +22,9 @@ package enum RecordSchema {
         "record_reference.target_collection": RecordRow.collections,
         "record_reference.source": RecordRow.rows,
         "record_migration.version": 1...Int64(Int32.max), "record_kept.record": RecordRow.rows,
-      ], documents: ["record.body", "record_kept.value", "record_migration.steps"],
+      ],
+      // The check of the records names documents by collection and id.
+      documents: ["record_kept.value", "record_migration.steps"],
       times: ["record.created": .stamp, "record.modified": .stamp, "record_conflict.time": .stamp]))
 
   /// The tables of collections and documents. A record's row is its collection's id times 2^40, plus a number
