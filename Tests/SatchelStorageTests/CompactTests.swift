@@ -104,7 +104,8 @@ struct CompactTests {
     for number in [1, 2, 3, 5, 8, 13, 40, 100, 300] {
       try database.write { try $0.connection.run("DELETE FROM item") }
       try emptied(database)
-      disk.fail(operation, at: number)
+      // Every second one for good: the thread that checkpoints after large commits may meet a single failure.
+      disk.fail(operation, at: number, forGood: number.isMultiple(of: 2))
       if let code = try code(of: { _ = try database.compact() }) {
         #expect([.io, .full, .readOnly].contains(code), "\(operation) \(number): \(code)")
         failures += 1
