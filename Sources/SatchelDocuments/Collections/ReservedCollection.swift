@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelJSON
 import SatchelStorage
 import SatchelSync
 
@@ -144,7 +145,7 @@ package struct ReservedReader {
     ) { try visit($0.text(0), ReservedDocument($0)) }
   }
 
-  /// Visits the keys of the documents that have a member, in the order in which they were first written.
+  /// Visits the keys of the documents that have a member or are damaged, in the order in which they were first written.
   ///
   /// - Parameters:
   ///   - prefix: of the keys
@@ -156,9 +157,10 @@ package struct ReservedReader {
       .integer(RecordRow.base(of: row.id)),
       .integer(RecordRow.base(of: row.id + 1))
     ) { found in
-      guard found.bytes(0).starts(with: prefix), DocumentReader(found.bytes(1)).find(path) != nil else {
-        return
-      }
+      guard found.bytes(0).starts(with: prefix) else { return }
+      let body = found.bytes(1)
+      // One that is damaged is visited: reading it says so.
+      if DocumentReader(body).find(path) == nil, (try? JSONScanner.check(body)) != nil { return }
       visit(found.text(0))
     }
   }
