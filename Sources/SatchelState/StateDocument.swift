@@ -1,6 +1,6 @@
 import SatchelCore
-import SatchelJSON
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 
 /// One value, list, set or table of scores as the store has it: a document of the collection `@state`, under the id.

@@ -1,6 +1,6 @@
 import SatchelCore
-import SatchelJSON
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 
 /// The documents of state in one snapshot of the store.
@@ -100,7 +100,7 @@ struct StateReader {
     return sealed
   }
 
-  /// Returns the first state that is sealed with another key; nil when there is none.
+  /// Returns the first state that is sealed with another key; nil when nothing is.
   ///
   /// - Parameter replaced: the values that do not count, because a change replaces them
   static func sealed(

@@ -1,6 +1,6 @@
 import SatchelCore
-import SatchelJSON
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 
 /// Stores small values that an app changes often: settings, navigation, search history, favourites,

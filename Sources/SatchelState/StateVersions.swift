@@ -1,6 +1,6 @@
 import SatchelCore
-import SatchelJSON
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 
 /// The version of the values, and the migrations that they went through: documents `{"steps", "kept"}` under the version

@@ -1,6 +1,6 @@
 import SatchelCore
-import SatchelJSON
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 import SatchelSync
 
@@ -175,7 +175,7 @@ struct StateWork {
         if case .locked = operation.action { break }
         guard operation.target.id == document.id else { break }
         try apply(operation.credible(at: transaction.now), to: &document)
-      } catch let error as SatchelError where error.isRejection || error.code == .unauthorized {
+      } catch let error as SatchelError where error.isRejection {
         break
       } catch is JSONError {
         // Only another program can have written it.
@@ -228,7 +228,7 @@ struct StateWork {
     return key
   }
 
-  /// Returns the first state that is sealed with another key; nil when there is none.
+  /// Returns the first state that is sealed with another key; nil when nothing is.
   func sealed(notBy key: EncryptionKey) throws -> String? {
     try StateReader.sealed(notBy: key.name, documents.connection)
   }

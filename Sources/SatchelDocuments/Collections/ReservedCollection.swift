@@ -89,25 +89,12 @@ package struct ReservedReader {
   package var version: Int64 { row.version }
 
   package func document(_ key: String) throws -> ReservedDocument? {
-    try first(key) { record, key in
-      let statement = try connection.prepared(
-        "SELECT key, revision, modified, is_sealed, body FROM record WHERE id = ?")
-      defer { statement.reset() }
-      try statement.bind(.integer(record), at: 1)
-      guard try statement.step(), statement.bytes(0).order(against: key) == 0 else { return nil }
-      return try ReservedDocument(statement)
-    }
+    try first(key) { try ReservedDocument.read($0, of: $1, connection) }
   }
 
   /// Returns the version of a document without reading it; nil when it does not exist.
   package func version(of key: String) throws -> ReservedVersion? {
-    try first(key) { record, key in
-      let statement = try connection.prepared("SELECT key, revision, modified FROM record WHERE id = ?")
-      defer { statement.reset() }
-      try statement.bind(.integer(record), at: 1)
-      guard try statement.step(), statement.bytes(0).order(against: key) == 0 else { return nil }
-      return try ReservedVersion(statement)
-    }
+    try first(key) { try ReservedVersion.read($0, of: $1, connection) }
   }
 
   private func first<Found>(
@@ -188,12 +175,30 @@ extension ReservedDocument {
   fileprivate init(_ row: Statement) throws {
     self.init(version: try ReservedVersion(row), isSealed: row.flag(3), body: Array(row.bytes(4)))
   }
+
+  /// Returns the document of a row; nil when there is no such row, or it has another key.
+  fileprivate static func read(
+    _ record: Int64, of key: UnsafeRawBufferPointer, _ connection: Connection
+  ) throws -> ReservedDocument? {
+    try connection.first(
+      "SELECT key, revision, modified, is_sealed, body FROM record WHERE id = ?", .integer(record)
+    ) { $0.bytes(0).order(against: key) == 0 ? try ReservedDocument($0) : nil } ?? nil
+  }
 }
 
 extension ReservedVersion {
   /// - Parameter row: `key, revision, modified`
   fileprivate init(_ row: Statement) throws {
     self.init(revision: try row.integer(1, in: RecordRow.revisions), modified: try row.integer(2))
+  }
+
+  /// Returns the version of a row's document; nil when there is no such row, or it has another key.
+  fileprivate static func read(
+    _ record: Int64, of key: UnsafeRawBufferPointer, _ connection: Connection
+  ) throws -> ReservedVersion? {
+    try connection.first("SELECT key, revision, modified FROM record WHERE id = ?", .integer(record)) {
+      $0.bytes(0).order(against: key) == 0 ? try ReservedVersion($0) : nil
+    } ?? nil
   }
 }
 
@@ -207,31 +212,28 @@ package struct ReservedWriter {
   fileprivate init(_ work: RecordWork) { self.work = work }
 
   package var connection: Connection { work.connection }
-  package var now: Int64 { work.now }
   package var version: Int64 { get throws { try collection.row.version } }
 
   package func document(_ key: String) throws -> ReservedDocument? {
-    var key = key
-    return try key.withUTF8 { key in
-      guard let row = try work.find(UnsafeRawBufferPointer(key), in: collection).row else { return nil }
-      return try connection.first(
-        "SELECT key, revision, modified, is_sealed, body FROM record WHERE id = ?", .integer(row),
-        read: ReservedDocument.init)
-    }
+    try first(key) { try ReservedDocument.read($0, of: $1, connection) }
   }
 
   /// Returns the version of a document without reading it; nil when it does not exist.
   package func version(of key: String) throws -> ReservedVersion? {
+    try first(key) { try ReservedVersion.read($0, of: $1, connection) }
+  }
+
+  private func first<Found>(
+    _ key: String, _ read: (_ record: Int64, _ key: UnsafeRawBufferPointer) throws -> Found?
+  ) throws -> Found? {
     var key = key
     return try key.withUTF8 { key in
-      guard let row = try work.find(UnsafeRawBufferPointer(key), in: collection).row else { return nil }
-      return try connection.first(
-        "SELECT key, revision, modified FROM record WHERE id = ?", .integer(row), read: ReservedVersion.init)
+      let key = UnsafeRawBufferPointer(key)
+      return try work.find(key, in: collection).row.flatMap { try read($0, key) }
     }
   }
 
   /// Writes a document as it is stored. An error makes the transaction fail.
-  ///
   @discardableResult
   package func put(_ key: String, _ document: ReservedDocument) throws -> ReservedVersion {
     var key = key

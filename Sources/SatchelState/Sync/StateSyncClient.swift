@@ -1,6 +1,6 @@
 import SatchelCore
-import SatchelJSON
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 import SatchelSync
 
