@@ -12,6 +12,22 @@ extension Connection {
     return code == SQLITE_OK && answer != 0
   }
 
+  /// Acquires the shared lock of SQLite before its first read, and then compares the path with the open file.
+  ///
+  /// Between SQLite's opening of a file and its first lock, another process may replace or rename the file; SQLite would
+  /// then open the WAL of the one at the path, and mix the pages of both. Replacing a store needs the exclusive lock:
+  /// what this returns stays true, since SQLite keeps the lock for as long as a connection in WAL mode is open.
+  ///
+  /// - Returns: whether the path names the open file; with false, nothing may be read
+  /// - Throws: `.busy` while another connection has the exclusive lock
+  func lockAtPath() throws -> Bool {
+    // A database in memory has no file.
+    guard let file = databaseFile, let methods = file.pointee.pMethods else { return true }
+    let code = methods.pointee.xLock(file, SQLITE_LOCK_SHARED)
+    if code != SQLITE_OK { throw error(code, "locking the file") }
+    return !hasMoved
+  }
+
   /// Keeps the WAL file when this connection closes.
   func keepWAL() {
     var keeps: Int32 = 1

@@ -102,8 +102,8 @@ extension Database {
   }
 
   /// Retries `body` while it fails with `.busy`: SQLite does not wait for another connection that changes the
-  /// journal mode.
-  private static func waiting(_ options: StoreOptions, _ body: () throws -> Void) throws {
+  /// journal mode, nor for a lock that it does not acquire itself.
+  private static func waiting<Result>(_ options: StoreOptions, _ body: () throws -> Result) throws -> Result {
     let start = Clock.monotonic.now()
     while true {
       do {
@@ -130,17 +130,13 @@ extension Database {
     do {
       for _ in 0..<maximumReplacements {
         let connection = try Connection(
-          path: path, flags: flags, busyTimeout: options.busyTimeout,
-          vfsName: WALBufferVFS.above(options.vfsName))
+          path: path, flags: flags, busyTimeout: options.busyTimeout, vfsName: options.vfsName)
         guard options.isReadOnly || path == ":memory:" || connection.sharesMemory else {
           throw SatchelError(noWALAt: path)
         }
-        do {
-          return (connection, try connection.number("PRAGMA user_version"))
-        } catch  where connection.hasMoved {
-          // It was replaced before it was locked, and its WAL was refused: the one at the path now is opened.
-          continue
-        }
+        // Replaced before it was locked: the file that is at the path now is opened.
+        guard try waiting(options, { try connection.lockAtPath() }) else { continue }
+        return (connection, try connection.number("PRAGMA user_version"))
       }
       throw SatchelError(.busy, "\(path): is replaced again and again")
     } catch let error as SatchelError

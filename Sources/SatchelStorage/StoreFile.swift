@@ -124,7 +124,7 @@ enum StoreFile {
   static func applyWAL(_ path: String) {
     guard hasWAL(path),
       let connection = try? Connection(
-        path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, vfsName: WALBufferVFS.above(nil))
+        path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0), (try? connection.lockAtPath()) == true
     else { return }
     _ = try? connection.number("PRAGMA schema_version")
   }

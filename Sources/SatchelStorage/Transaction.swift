@@ -93,7 +93,7 @@ package final class Transaction {
     try checkAlive()
     while let check = checks.popLast() { try check.step(self) }
     try writeChangeLog()
-    try connection.commit()
+    try connection.run("COMMIT")
     connection.lastCommit = CommitState(
       number: number, dataVersion: connection.dataVersion, newest: newest)
     try connection.verifyFileAtPath()

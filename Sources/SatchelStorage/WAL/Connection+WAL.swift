@@ -15,19 +15,15 @@ struct WALUse {
 }
 
 extension Connection {
-  /// The open WAL file of SQLite; nil before its first use.
-  var walFile: UnsafeMutablePointer<sqlite3_file>? {
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
-    return code == SQLITE_OK ? file : nil
-  }
+  /// The open database file of SQLite.
+  var databaseFile: UnsafeMutablePointer<sqlite3_file>? { file(SQLITE_FCNTL_FILE_POINTER) }
 
-  /// Commits the current transaction. `WALWriteBuffer` writes its frames to the WAL in large writes.
-  func commit() throws {
-    let buffer = walFile.flatMap(WALWriteBuffer.of)
-    buffer?.pointee.begin()
-    defer { buffer?.pointee.end() }
-    try run("COMMIT")
+  /// The open WAL file of SQLite; nil before its first use.
+  var walFile: UnsafeMutablePointer<sqlite3_file>? { file(SQLITE_FCNTL_JOURNAL_POINTER) }
+
+  private func file(_ pointer: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    return sqlite3_file_control(handle, "main", pointer, &file) == SQLITE_OK ? file : nil
   }
 
   /// Sets whether commits are synced, from the next transaction on. Without that the WAL is still synced

@@ -27,19 +27,15 @@ struct WALIndexHeader: Equatable {
 extension Connection {
   /// Whether the VFS supports shared memory for a WAL index.
   var sharesMemory: Bool {
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-    guard code == SQLITE_OK, let methods = file?.pointee.pMethods else { return false }
+    guard let methods = databaseFile?.pointee.pMethods else { return false }
     return methods.pointee.iVersion >= 2 && methods.pointee.xShmMap != nil
   }
 
   /// Returns the address of the WAL index, valid while this connection is open; nil for a database that is
   /// not in WAL mode. The connection must have read something before.
   func findWALIndex() -> UnsafeRawPointer? {
-    guard (try? first("PRAGMA journal_mode", read: { $0.text(0) })) == "wal" else { return nil }
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
-      let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap
+    guard isWAL, let file = databaseFile, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
+      let map = methods.pointee.xShmMap
     else { return nil }
     let regionSize: Int32 = 32_768
     var region: UnsafeMutableRawPointer?

@@ -6,8 +6,8 @@ import Testing
 @testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("The WAL is written in large writes")
-struct WALWriteBufferTests {
+@Suite("A commit is in the WAL when it returns")
+struct CommitTests {
   private let fixture: StorageFixture
   private let disk: FaultyDisk
 
@@ -32,20 +32,7 @@ struct WALWriteBufferTests {
     return try database.read { try $0.names() }
   }
 
-  @Test("with one call for many pages", arguments: [StoreOptions.Durability.full, .relaxed])
-  func calls(durability: StoreOptions.Durability) throws {
-    let database = try fixture.open(on: disk, durability)
-    try database.write { try $0.add("first") }
-    let before = disk.count(.write)
-    try database.write { transaction in for _ in 0..<300 { try transaction.add(Self.page) } }
-    let pages = 300
-    #expect(disk.count(.write) - before < pages / 5)
-    #expect(try namesAfterKill().count == 301)
-    try database.close()
-  }
-
-  @Test(
-    "a commit is in the file when it returns, whatever the transaction did", arguments: Portion.of(0..<20))
+  @Test("whatever the transaction did", arguments: Portion.of(0..<20))
   func commits(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let database = try fixture.open(on: disk, seed.isMultiple(of: 2) ? .full : .relaxed)
@@ -117,13 +104,5 @@ struct WALWriteBufferTests {
     }
     #expect(failed > 10 && expected.count > 400)
     try database.close()
-  }
-
-  @Test("each VFS has a WAL-buffering one above it")
-  func names() throws {
-    let name = WALBufferVFS.above(disk.name)
-    #expect(name != disk.name && WALBufferVFS.above(disk.name) == name)
-    #expect(WALBufferVFS.above(nil) == WALBufferVFS.above("unix"))
-    #expect(WALBufferVFS.above("no such") == "no such")
   }
 }
