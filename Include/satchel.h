@@ -1028,8 +1028,9 @@ typedef void (*satchel_change_callback)(void *context, satchel_bytes change);
  *
  * **Threads** Changes that are made through this handle are reported on the thread that
  * makes them, before its call returns. Changes of other handles and processes are
- * reported on a thread of the library within about 0.2 s. The callback may call the
- * library and free its own observer; closing the store in it returns SATCHEL_EBUSY.
+ * reported on a thread of the library within about 0.2 s, which live queries share. The
+ * callback may call the library and free its own observer; closing the store in it returns
+ * SATCHEL_EBUSY.
  */
 SATCHEL_API satchel_status satchel_store_observe(
     satchel_store *store, satchel_change_callback callback, void *context,
@@ -4575,9 +4576,10 @@ typedef void (*satchel_records_watch_callback)(
  * **Ownership** The caller frees the live query: satchel_observer_free(). It also ends
  * when the store is closed, and goes on when `records` is freed.
  *
- * **Threads** `callback` is called on one thread of the library, shared by all live queries
- * of the store, also for the first result: a slow callback delays the others. It may call
- * the library and free its own live query; closing the store in it returns SATCHEL_EBUSY.
+ * **Threads** `callback` is called on one thread of the library, also for the first result.
+ * All live queries of the store share it with the observers of changes by other handles: a
+ * slow callback delays the others. It may call the library and free its own live query;
+ * closing the store in it returns SATCHEL_EBUSY.
  */
 SATCHEL_API satchel_status satchel_records_watch(
     satchel_records *records, satchel_bytes query, satchel_records_watch_callback callback,

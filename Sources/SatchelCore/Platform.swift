@@ -12,12 +12,15 @@ package struct SystemThread {
   private var thread: pthread_t
 
   /// Starts a thread that runs `body`; nil when the system cannot create one.
-  package init?(_ body: @escaping @Sendable () -> Void) {
+  ///
+  /// - Parameter inheritsWork: whether the thread works for the same subjects as the one that starts it, which waits for
+  ///   it; see `HostWork`
+  package init?(inheritsWork: Bool = true, _ body: @escaping @Sendable () -> Void) {
     final class Body: Sendable {
       let run: @Sendable () -> Void
       init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
-    let work = HostWork.inherited
+    let work = inheritsWork ? HostWork.inherited : []
     let context = Unmanaged.passRetained(
       Body {
         HostWork.inherit(work)

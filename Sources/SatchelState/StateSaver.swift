@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Keeps changes of state in memory, and saves them on a separate thread, after the delays of `StateOptions`.
+/// Keeps changes of state in memory, and saves them by the store's scheduler, after the delays of `StateOptions`.
 ///
 /// Holds no strong reference to the store, so that a store that is released can close.
 // Unchecked: the lock `lock` guards all mutable properties.
@@ -15,7 +15,7 @@ final class StateSaver: @unchecked Sendable {
   private let writer = Int64.random(in: 1...Int64.max)
   private var changes: UnsavedChanges
   private var options: StateOptions
-  private var thread: SystemThread?
+  private var job: JobThread.Job?
   private var isClosed = false
   /// When the oldest and the newest pending change were made, and the time before which no save is tried;
   /// monotonic time.
@@ -31,7 +31,8 @@ final class StateSaver: @unchecked Sendable {
   func configure(_ options: StateOptions) {
     lock.withLock {
       self.options = options
-      lock.signal()
+      // A failure to wake it leaves the earlier delay.
+      if changes.hasPending { try? job?.request() }
     }
   }
 
@@ -76,11 +77,13 @@ final class StateSaver: @unchecked Sendable {
   private func insert(_ target: StateTarget, _ action: StateOperation.Action, _ context: StateContext) throws
   {
     guard !isClosed else { throw SatchelError(.closed, "\(context.database.path): the store is closed") }
-    try start(context)
     newest = Clock.monotonic.now()
-    if !changes.hasPending { oldest = newest }
+    if !changes.hasPending {
+      oldest = newest
+      try request(at: dueTime(newest), context)
+    }
     changes.add(target, action, time: context.database.clock.now())
-    lock.signal()
+    if changes.count >= options.maxPending { try request(at: max(newest, pausedUntil), context) }
   }
 
   /// Makes changes readable that an earlier handle left in the outbox file, and whose key has become known.
@@ -136,6 +139,8 @@ final class StateSaver: @unchecked Sendable {
       lock.withLock {
         changes.cancelSave(before: before)
         pausedUntil = Clock.monotonic.now() + Self.pause
+        // Without a thread, the changes are saved when the store closes.
+        try? request(at: pausedUntil, context)
       }
       database.notify(.unsaved, of: .state)
       throw error
@@ -159,54 +164,44 @@ final class StateSaver: @unchecked Sendable {
 
   /// Saves pending changes for the last time; later changes are rejected.
   func close(in context: StateContext) throws {
-    let running = lock.withLock { () -> SystemThread? in
+    let job = lock.withLock {
       isClosed = true
-      lock.signal()
-      guard let running = thread else { return nil }
-      // A thread can be joined only once, and cannot join itself: the store may be released by its own saving
-      // thread.
-      thread = nil
-      guard running.isCurrent else { return running }
-      pthread_detach(pthread_self())
-      return nil
+      return self.job
     }
-    running?.join()
+    job?.cancel()
     guard lock.withLock({ changes.hasPending }) else { return }
     try save(in: context)
   }
 
-  // MARK: The thread
+  // MARK: The job
 
-  /// Starts the thread once. Requires the lock.
-  private func start(_ context: StateContext) throws {
-    guard thread == nil else { return }
+  /// Lets the changes be saved at a time. Requires the lock.
+  private func request(at due: Int64, _ context: StateContext) throws {
     let (sensitive, cache) = (context.sensitive, context.cache)
-    thread = SystemThread { [self, weak documents = context.documents] in
-      while waitUntilDue() {
-        guard let context = try? StateContext(documents, sensitive, cache) else { return }
-        // A failure was reported to observers, and is tried again.
-        _ = try? save(in: context)
+    let job =
+      self.job
+      ?? context.database.scheduler.prompt.job { [weak self, weak documents = context.documents] in
+        guard let self, let documents, let context = try? StateContext(documents, sensitive, cache) else {
+          return nil
+        }
+        return saveIfDue(in: context)
       }
-    }
-    if thread == nil { throw SatchelError(.noMemory, "the thread that saves state cannot be started") }
+    self.job = job
+    try job.request(at: due)
   }
 
-  /// Waits until a save is due.
+  /// Saves the pending changes if that is due. A failure was reported to observers, and is tried again.
   ///
-  /// - Returns: false when the store is closed
-  private func waitUntilDue() -> Bool {
+  /// - Returns: when the next save is due
+  private func saveIfDue(in context: StateContext) -> Int64? {
+    if let due = nextDue, due <= Clock.monotonic.now() { _ = try? save(in: context) }
+    return nextDue
+  }
+
+  /// When a save is due; nil when nothing is pending.
+  private var nextDue: Int64? {
     lock.withLock {
-      while !isClosed {
-        guard changes.hasPending else {
-          lock.wait()
-          continue
-        }
-        let now = Clock.monotonic.now()
-        let left = max(dueTime(now), pausedUntil) - now
-        if left <= 0 { return true }
-        lock.wait(milliseconds: Int(left))
-      }
-      return false
+      changes.hasPending && !isClosed ? max(dueTime(Clock.monotonic.now()), pausedUntil) : nil
     }
   }
 

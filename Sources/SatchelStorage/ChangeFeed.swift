@@ -1,17 +1,21 @@
 import SatchelCore
 
-/// Notifies subscribers of changes: of the handle's own at once, of others' when a thread finds them in the
-/// change log.
+/// Notifies subscribers of changes: of the handle's own at once, of others' when the scheduler finds them in the change
+/// log.
 // Unchecked: `condition` guards all state.
 package final class ChangeFeed: @unchecked Sendable {
   private let condition = ConditionLock()
   private var subscribers: [Int: @Sendable (Change) -> Void] = [:]
   private var nextSubscriber = 0
-  private var watcher: SystemThread?
+  private let thread: JobThread
+  private var polling: JobThread.Job?
   private var isStopped = false
 
-  /// The interval at which the thread polls SQLite for commits of others, in milliseconds.
-  private static let interval = 100
+  /// The interval at which SQLite is asked for commits of others, in milliseconds.
+  private static let interval: Int64 = 100
+
+  /// - Parameter thread: finds commits of others
+  init(polling thread: JobThread) { self.thread = thread }
 
   /// A subscription; ends on `cancel` or when it is released.
   // Unchecked: it is immutable.
@@ -48,36 +52,31 @@ package final class ChangeFeed: @unchecked Sendable {
 
   // MARK: Other handles
 
-  /// Starts the thread that finds commits of others, once.
+  /// Starts to look for commits of others, once.
   func watch(writer: Int64, open: () throws -> Connection) throws {
     try condition.withLock {
-      guard watcher == nil, !isStopped else { return }
+      guard polling == nil, !isStopped else { return }
       let connection = try open()
-      let newest = try ChangeLog.newest(connection)
-      watcher = SystemThread { [self] in pollChanges(connection, from: newest, writer: writer) }
-      if watcher == nil {
-        throw SatchelError(.noMemory, "the system cannot start a thread to observe changes")
+      let seen = Locked((newest: try ChangeLog.newest(connection), version: Int64(-1)))
+      let job = thread.job { [weak self] in
+        self?.poll(connection, seen, except: writer)
+        return Clock.monotonic.now() + Self.interval
       }
+      try job.request(at: Clock.monotonic.now() + Self.interval)
+      polling = job
     }
   }
 
-  private func pollChanges(_ connection: Connection, from newest: Int64, writer: Int64) {
-    var newest = newest
-    var version: Int64 = -1
-    while true {
-      let isOver = condition.withLock {
-        if !isStopped { condition.wait(milliseconds: Self.interval) }
-        return isStopped
-      }
-      if isOver { return }
-      // A failure means that another connection is writing; the next round retries.
-      guard let seen = try? connection.number("PRAGMA data_version"), seen != version,
-        let (latest, found) = try? Self.newChanges(connection, after: newest, except: writer)
-      else { continue }
-      for change in found { notify(change) }
-      newest = max(newest, latest)
-      version = seen
-    }
+  private func poll(
+    _ connection: Connection, _ seen: Locked<(newest: Int64, version: Int64)>, except writer: Int64
+  ) {
+    let (newest, version) = seen.withLock { $0 }
+    // A failure means that another connection is writing; the next round retries.
+    guard let now = try? connection.number("PRAGMA data_version"), now != version,
+      let (latest, found) = try? Self.newChanges(connection, after: newest, except: writer)
+    else { return }
+    for change in found { notify(change) }
+    seen.withLock { $0 = (max(newest, latest), now) }
   }
 
   /// Returns the changes of others and the newest revision, read in one transaction so that no change is
@@ -92,14 +91,14 @@ package final class ChangeFeed: @unchecked Sendable {
     }
   }
 
-  /// Stops all notifications, and waits for the thread.
+  /// Stops all notifications, and waits for those in progress.
   func stop() {
-    let thread = condition.withLock {
+    let job = condition.withLock {
       isStopped = true
-      condition.signal()
-      return watcher
+      defer { polling = nil }
+      return polling
     }
-    if let thread, !thread.isCurrent { thread.join() }
+    job?.cancel()
     let removed = condition.withLock {
       let removed = subscribers
       subscribers = [:]

@@ -1,11 +1,10 @@
 import SatchelCore
-import Synchronization
 
 /// A pool of read connections, which are opened when first needed and lent to one thread at a time.
 ///
 /// When reads follow each other closely, a connection's read transaction stays open from one read to the
-/// next. An open read transaction prevents SQLite from resetting the WAL: it is ended after 20 ms, by a
-/// thread when no further read comes.
+/// next. An open read transaction prevents SQLite from resetting the WAL: it is ended after 20 ms, by the
+/// scheduler when no further read comes.
 // Unchecked: `condition` guards all state; a connection's `sharedRead` is accessed only by its borrower, or
 // with `condition` held while it is not lent.
 final class ConnectionPool: @unchecked Sendable {
@@ -37,14 +36,15 @@ final class ConnectionPool: @unchecked Sendable {
   /// The number of operations in progress that need the WAL without readers.
   private var keepSuspensions = 0
 
-  private var expiryThread: SystemThread?
-  /// The condition that `expiryThread` waits for; a separate one, so that a signal for a waiting borrower
-  /// does not wake it instead.
-  private let expiryCondition = ConditionLock()
-  private let isAsleep = Atomic(false)
+  private let thread: JobThread
+  private var expiry: JobThread.Job?
+  /// Whether `expiry` will run, or runs.
+  private var isExpiryRequested = false
 
-  init(limit: Int, open: @escaping () throws -> Connection) {
+  /// - Parameter thread: ends transactions that are kept and not used
+  init(limit: Int, expiring thread: JobThread, open: @escaping () throws -> Connection) {
     self.limit = limit
+    self.thread = thread
     self.open = open
   }
 
@@ -85,7 +85,7 @@ final class ConnectionPool: @unchecked Sendable {
       let isFrequent = isReusable && keepSuspensions == 0 && readsInARow >= Self.minReadsInARow
       let isRecent = now - (reader.keptSince ?? now) < Self.maxKeptTime
       let staysOpen =
-        isFrequent && isRecent && reader.sharedRead.canStay(reader.connection) && ensureExpiryThread()
+        isFrequent && isRecent && reader.sharedRead.canStay(reader.connection) && requestExpiry(now)
       if staysOpen {
         reader.keptSince = reader.keptSince ?? now
       } else {
@@ -123,60 +123,39 @@ final class ConnectionPool: @unchecked Sendable {
     reader.keptSince = nil
   }
 
-  /// Closes the connections that are not lent, and ends the thread.
+  /// Closes the connections that are not lent.
   func close() {
-    let expiryThread = condition.withLock { () -> SystemThread? in
+    condition.withLock {
+      for reader in idle { end(reader) }
       idle.removeAll()
       adopted = nil
       isClosed = true
-      defer { self.expiryThread = nil }
-      return self.expiryThread
     }
-    wake()
-    expiryThread?.join()
   }
 
   // MARK: Ending unused transactions
 
-  /// Starts or wakes the thread that ends kept transactions.
+  /// Lets kept transactions end when they are not used any more. The caller holds `condition`.
   ///
-  /// - Returns: whether there is such a thread
-  private func ensureExpiryThread() -> Bool {
+  /// - Returns: false when the store closes, or no thread can be started
+  private func requestExpiry(_ now: Int64) -> Bool {
+    if isExpiryRequested { return true }
     if isClosed { return false }
-    if expiryThread == nil {
-      expiryThread = SystemThread { [self] in expireTransactions() }
-    } else if isAsleep.load(ordering: .relaxed) {
-      wake()
-    }
-    return expiryThread != nil
+    let job = expiry ?? thread.job { [weak self] in self?.endExpired() }
+    expiry = job
+    isExpiryRequested = (try? job.request(at: now + Self.maxKeptTime)) != nil
+    return isExpiryRequested
   }
 
-  private func wake() {
-    expiryCondition.withLock {
-      isAsleep.store(false, ordering: .relaxed)
-      expiryCondition.signal()
+  /// Ends the transactions that were not used for a while.
+  ///
+  /// - Returns: when to look again; nil when none is kept
+  private func endExpired() -> Int64? {
+    condition.withLock {
+      let now = Clock.monotonic.now()
+      for reader in idle where now - reader.lastRead >= Self.maxKeptTime { end(reader) }
+      isExpiryRequested = !isClosed && (lent > 0 || idle.contains { $0.sharedRead.isOpen })
+      return isExpiryRequested ? now + Self.maxKeptTime : nil
     }
-  }
-
-  private func expireTransactions() {
-    while true {
-      expiryCondition.withLock {
-        while isAsleep.load(ordering: .relaxed) { expiryCondition.wait() }
-        expiryCondition.wait(milliseconds: Int(Self.maxKeptTime))
-      }
-      let isOver = condition.withLock {
-        endExpired()
-        let isKept = lent > 0 || idle.contains { $0.sharedRead.isOpen }
-        // With `condition` held: a thread that keeps a transaction afterwards sees this, and wakes it.
-        isAsleep.store(!isKept && !isClosed, ordering: .relaxed)
-        return isClosed
-      }
-      if isOver { return }
-    }
-  }
-
-  private func endExpired() {
-    let now = Clock.monotonic.now()
-    for reader in idle where now - reader.lastRead >= Self.maxKeptTime { end(reader) }
   }
 }

@@ -30,6 +30,8 @@ package final class Database: @unchecked Sendable {
   static let maxReaders = 4
   private let readers: ConnectionPool
   let checkpointer: WALCheckpointer
+  /// Runs the work of the store for which no call waits.
+  package let scheduler = Scheduler()
   private let activeCalls = ActiveCalls()
   /// Names of the subjects whose tables are known to be up to date; see `prepare`.
   let prepared = Locked<Set<String>>([])
@@ -64,9 +66,9 @@ package final class Database: @unchecked Sendable {
     self.openConnection = openConnection
     fileIdentity = path == ":memory:" ? nil : FileIdentity(at: path)
     clock = StoreClock(options.clock)
-    changes = ChangeFeed()
-    readers = ConnectionPool(limit: Self.maxReaders) { try openConnection(true) }
-    checkpointer = WALCheckpointer(openConnection)
+    changes = ChangeFeed(polling: scheduler.long)
+    readers = ConnectionPool(limit: Self.maxReaders, expiring: scheduler.prompt) { try openConnection(true) }
+    checkpointer = WALCheckpointer(on: scheduler.long, openConnection)
   }
 
   package var isMemory: Bool { path == ":memory:" }
@@ -260,6 +262,7 @@ package final class Database: @unchecked Sendable {
     _ = activeCalls.close()
     changes.stop()
     checkpointer.stop()
+    scheduler.stop()
     let isDone: Void? = writing.withLockIgnoringBatches(within: timeout) {
       failure = rollBackOpenBatches() ?? failure
       if !options.isReadOnly, beforeClose != nil && writer != nil || needsWriterToClose {

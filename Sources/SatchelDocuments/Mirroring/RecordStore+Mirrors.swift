@@ -20,7 +20,8 @@ extension RecordStore {
       let subscription = try database.observe { [weak self] change in self?.requestMirrors(change) }
       mirrorChanges.withLock { $0 = $0 ?? subscription }
     }
-    let job = DelayedWork.Job(quiet: Self.quiet, limit: Self.limit) { [weak self] in
+    let job = DelayedWork.Job(on: database.scheduler.long, quiet: Self.quiet, limit: Self.limit) {
+      [weak self] in
       self?.bringUpToDate(mirror)
     }
     followed.withLock { $0.append(FollowedMirror(mirror: mirror, job: job)) }

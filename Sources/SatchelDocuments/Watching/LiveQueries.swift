@@ -1,8 +1,8 @@
 import SatchelCore
 import SatchelStorage
 
-/// Runs the live queries of a store again after commits that concern them, on one thread; equal ones once.
-// Unchecked: `condition` guards all state.
+/// Runs the live queries of a store again after commits that concern them, as a job of its scheduler; equal ones once.
+// Unchecked: `lock` guards all state.
 final class LiveQueries: @unchecked Sendable {
   /// Equal for queries with the same result.
   struct Key: Hashable {
@@ -41,11 +41,11 @@ final class LiveQueries: @unchecked Sendable {
   /// The minimum time between two runs of a query, in milliseconds.
   private static let interval: Int64 = 100
 
-  private let condition = ConditionLock()
+  private let lock = ConditionLock()
   private var entries: [Key: Entry] = [:]
   private var nextNumber = 0
   private var subscription: ChangeFeed.Subscription?
-  private var thread: SystemThread?
+  private var job: JobThread.Job?
   private var isStopped = false
 
   /// Starts a live query.
@@ -58,20 +58,20 @@ final class LiveQueries: @unchecked Sendable {
     notify: @escaping Notify
   ) throws -> Int {
     try start(database)
-    return try condition.withLock {
+    return try lock.withLock {
       guard !isStopped else { throw SatchelError(.closed, "the store is closed") }
+      try job?.request()
       nextNumber += 1
       let entry = entries[key] ?? Entry(key, evaluate)
       entries[key] = entry
       entry.subscribers[nextNumber] = Subscriber(notify)
       entry.isOutdated = true
-      condition.signal()
       return nextNumber
     }
   }
 
   func remove(_ number: Int, _ key: Key) {
-    let removed = condition.withLock { () -> (Subscriber?, Entry?) in
+    let removed = lock.withLock { () -> (Subscriber?, Entry?) in
       guard let entry = entries[key] else { return (nil, nil) }
       let subscriber = entry.subscribers.removeValue(forKey: number)
       return (subscriber, entry.subscribers.isEmpty ? entries.removeValue(forKey: key) : nil)
@@ -81,55 +81,55 @@ final class LiveQueries: @unchecked Sendable {
 
   /// Returns the state that is kept for a key, if it is the same: a host that has that result needs no other.
   func shared(_ state: LiveState, _ key: Key) -> LiveState {
-    let kept = condition.withLock { entries[key]?.outcome }
+    let kept = lock.withLock { entries[key]?.outcome }
     if case .success(let kept)? = kept, kept.isSame(as: state) { return kept }
     return state
   }
 
   /// Observes the store before the first query runs, so that no commit is missed.
   private func start(_ database: Database) throws {
-    if condition.withLock({ self.subscription != nil }) { return }
+    if lock.withLock({ self.subscription != nil }) { return }
     let subscription = try database.observe { [weak self] change in self?.note(change) }
-    try condition.withLock {
+    lock.withLock {
       guard self.subscription == nil, !isStopped else { return subscription.cancel() }
-      thread = SystemThread { [self] in work() }
-      if thread == nil {
-        throw SatchelError(.noMemory, "the system cannot start a thread for live queries")
-      }
+      job = database.scheduler.long.job { [weak self] in self?.runNext() }
       self.subscription = subscription
     }
   }
 
   private func note(_ change: Change) {
-    condition.withLock {
-      // The thread waits already for those that are outdated: commits in a row do not wake it again.
-      var isNew = false
+    lock.withLock {
+      // The job waits already for those that are outdated: commits in a row do not wake it again.
       for entry in entries.values
       where !entry.isOutdated && change.concerns(collection: entry.key.collection) {
         entry.isOutdated = true
-        isNew = true
+        // The thread has run before: it can be refused only because the store closes.
+        try? job?.request(at: entry.due)
       }
-      if isNew { condition.signal() }
     }
   }
 
-  private func work() {
-    while let entry = nextDue() {
+  /// Runs the query that has been due for longest, if one is.
+  ///
+  /// - Returns: when the next one is due
+  private func runNext() -> Int64? {
+    if let entry = takeDue() {
       let outcome = Result.ofLibrary { try entry.evaluate() }
       let notified = finish(entry, outcome)
       var error: SatchelError?
       if case .failure(let reason) = outcome { error = reason }
       for subscriber in notified where !subscriber.notify(error) {
-        condition.withLock { (subscriber.last, entry.isOutdated) = (nil, true) }
+        lock.withLock { (subscriber.last, entry.isOutdated) = (nil, true) }
       }
     }
+    return lock.withLock { entries.values.filter(\.isOutdated).map(\.due).min() }
   }
 
   /// Keeps the outcome of a query that was run.
   ///
   /// - Returns: the subscribers that have to be notified of it
   private func finish(_ entry: Entry, _ outcome: Outcome) -> [Subscriber] {
-    condition.withLock {
+    lock.withLock {
       entry.due = Clock.monotonic.now() + Self.interval
       if case .failure(let error) = outcome {
         if error.code == .closed { return [] }
@@ -149,36 +149,27 @@ final class LiveQueries: @unchecked Sendable {
     }
   }
 
-  /// Waits until a query is outdated and due; nil when the store is closing.
-  private func nextDue() -> Entry? {
-    condition.withLock {
-      while !isStopped {
-        guard let entry = entries.values.filter(\.isOutdated).min(by: { $0.due < $1.due }) else {
-          condition.wait()
-          continue
-        }
-        let left = entry.due - Clock.monotonic.now()
-        if left <= 0 {
-          // Before it runs: a commit that comes meanwhile makes it outdated again.
-          entry.isOutdated = false
-          return entry
-        }
-        condition.wait(milliseconds: Int(min(left, 1000)))
-      }
-      return nil
+  /// Returns the query that has been due for longest; nil when none is due.
+  private func takeDue() -> Entry? {
+    lock.withLock {
+      guard let entry = entries.values.filter(\.isOutdated).min(by: { $0.due < $1.due }),
+        entry.due <= Clock.monotonic.now()
+      else { return nil }
+      // Before it runs: a commit that comes meanwhile makes it outdated again.
+      entry.isOutdated = false
+      return entry
     }
   }
 
   /// Ends all queries, and waits for the running one, unless called by it.
   func stop() {
-    let (thread, subscription, removed) = condition.withLock {
+    let (job, subscription, removed) = lock.withLock {
       isStopped = true
-      condition.signal()
-      defer { (self.thread, self.subscription, entries) = (nil, nil, [:]) }
-      return (self.thread, self.subscription, entries)
+      defer { (self.job, self.subscription, entries) = (nil, nil, [:]) }
+      return (self.job, self.subscription, entries)
     }
     subscription?.cancel()
-    if let thread { thread.isCurrent ? thread.detach() : thread.join() }
+    job?.cancel()
     _ = removed
   }
 }

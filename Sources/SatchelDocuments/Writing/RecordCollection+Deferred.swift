@@ -88,7 +88,8 @@ extension RecordStore {
   private func deferredJob() -> DelayedWork.Job {
     job.withLock { known in
       if let known { return known }
-      let made = DelayedWork.Job(quiet: Self.delay, limit: Self.delay) { [weak self] in
+      let made = DelayedWork.Job(on: database.scheduler.prompt, quiet: Self.delay, limit: Self.delay) {
+        [weak self] in
         guard let self else { return nil }
         do {
           try writeDeferred()

@@ -1,7 +1,7 @@
 import CSQLite
 import SatchelCore
 
-/// Checkpoints a long WAL, after large commits on a thread of its own.
+/// Checkpoints a long WAL, after large commits on a thread of the scheduler.
 ///
 /// SQLite checkpoints within the commit that exceeds the limit of the WAL, so that a large commit takes twice
 /// as long. Here the next large commit runs meanwhile. SQLite resets the WAL only after a complete
@@ -19,9 +19,11 @@ final class WALCheckpointer: @unchecked Sendable {
   /// The number of frames of a large commit, which leaves the checkpoint to the thread.
   private static let largeCommitFrames = 1000
 
-  private let worker = Worker()
+  private let thread: JobThread
+  private var job: JobThread.Job?
   private let condition = ConditionLock()
   private let readGuard: CheckpointGuard
+  /// Whether a checkpoint was requested from the thread, or runs there.
   private var isRunning = false
   private var isStopped = false
   /// The number of frames that are in the database; 0 when all were, since SQLite then resets the WAL.
@@ -33,8 +35,11 @@ final class WALCheckpointer: @unchecked Sendable {
 
   /// Creates the checkpointer.
   ///
-  /// - Parameter open: opens a connection
-  init(_ open: @escaping @Sendable (_ readOnly: Bool) throws -> Connection) {
+  /// - Parameters:
+  ///   - thread: checkpoints after large commits
+  ///   - open: opens a connection
+  init(on thread: JobThread, _ open: @escaping @Sendable (_ readOnly: Bool) throws -> Connection) {
+    self.thread = thread
     self.open = open
     readGuard = CheckpointGuard { try open(true) }
   }
@@ -50,7 +55,10 @@ final class WALCheckpointer: @unchecked Sendable {
     guard frames >= Self.minFrames, added > 0 else { return }
     let limit = max(Self.maxFrames, Self.minCommits * added)
     let isDelegated = condition.withLock {
-      while isRunning, before >= limit { condition.wait() }
+      while isRunning, before >= limit {
+        // The thread may be busy with something else, which could wait for this commit.
+        if job?.withdraw() == true { isRunning = false } else { condition.wait() }
+      }
       if isRunning { return true }
       let left = copied <= frames ? frames - copied : frames
       isRunning =
@@ -71,25 +79,25 @@ final class WALCheckpointer: @unchecked Sendable {
     return copied
   }
 
-  /// Starts a checkpoint on the thread.
+  /// Requests a checkpoint from the thread. The caller holds `condition`.
   ///
   /// - Returns: false when the thread cannot be started
   private func start() -> Bool {
-    do {
-      try worker.add { [self] in
-        // Frames that cannot be copied now stay in the WAL, and the next commit tries again.
-        if connection == nil { connection = try? open(false) }
-        let inDatabase = connection.map(checkpoint) ?? 0
-        condition.withLock {
-          copied = inDatabase
-          isRunning = false
-          condition.signal()
-        }
-      }
-      return true
-    } catch {
-      return false
+    let job = self.job ?? thread.job { [weak self] in self?.checkpointOnThread() }
+    self.job = job
+    return (try? job.request()) != nil
+  }
+
+  private func checkpointOnThread() -> Int64? {
+    // Frames that cannot be copied now stay in the WAL, and the next commit tries again.
+    if connection == nil { connection = try? open(false) }
+    let inDatabase = connection.map(checkpoint) ?? 0
+    condition.withLock {
+      copied = inDatabase
+      isRunning = false
+      condition.signal()
     }
+    return nil
   }
 
   /// Checkpoints the whole WAL and truncates its file, where no other connection reads or writes. The caller
@@ -101,12 +109,15 @@ final class WALCheckpointer: @unchecked Sendable {
     return true
   }
 
-  /// Ends the thread, and waits for it. Later commits checkpoint themselves.
+  /// Waits for the thread's checkpoint. Later commits checkpoint themselves.
   func stop() {
-    condition.withLock { isStopped = true }
-    worker.stop()
+    let job = condition.withLock {
+      isStopped = true
+      return self.job
+    }
+    job?.cancel()
     connection = nil
-    // Queued work was dropped.
+    // A request was withdrawn.
     condition.withLock {
       isRunning = false
       condition.signal()
