@@ -25,6 +25,53 @@ extension Catalogue {
   }
 }
 
+extension Catalogue {
+  /// The rules that SQL can express; `CatalogueCheck` has the others.
+  static let rules = [
+    Invariant(
+      "section_context", counted: "% sections have no context",
+      offenders: "SELECT 1 FROM section WHERE context NOT IN (SELECT id FROM context)"),
+    Invariant(
+      "missing_content", each: "section % has no content",
+      offenders: "SELECT name FROM section WHERE id NOT IN (SELECT section FROM section_content)",
+      mending: "DELETE FROM section WHERE id NOT IN (SELECT section FROM section_content)"),
+    Invariant(
+      "orphaned_content", counted: "% section contents have no section",
+      offenders: "SELECT 1 FROM section_content WHERE section NOT IN (SELECT id FROM section)",
+      mending: "DELETE FROM section_content WHERE section NOT IN (SELECT id FROM section)"),
+    Invariant(
+      "section_content", counted: "% sections share their content",
+      offenders: "SELECT 1 FROM section GROUP BY id HAVING count(*) > 1"),
+    Invariant(
+      "orphaned_content", counted: "% entity contents have no entity",
+      offenders: "SELECT 1 FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)",
+      mending: "DELETE FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)"),
+    Invariant(
+      "content_size", each: "entity % has content whose size differs from the stored size",
+      offenders: """
+        SELECT e.entity_id FROM entity e LEFT JOIN entity_content c ON c.entity = e.id
+        WHERE e.size IS NOT length(c.body)
+        """,
+      mending: "UPDATE entity SET size = (SELECT length(body) FROM entity_content WHERE entity = entity.id)"),
+    // A missing block, or one with a time that is too late, hides expired entities from pruning; a time that is too
+    // early only costs a read.
+    Invariant(
+      "expiry_block",
+      counted: "% expiry blocks are missing, or have a time later than that of their entities",
+      offenders: """
+        SELECT 1 FROM (SELECT id / \(EntityTable.blockSize) AS number, min(expires_at) AS earliest FROM entity
+        WHERE size IS NOT NULL GROUP BY number) e LEFT JOIN expiry_block b ON b.block = e.number
+        WHERE b.earliest IS NULL OR b.earliest > e.earliest
+        """,
+      mending: """
+        DELETE FROM expiry_block;
+        INSERT INTO expiry_block(block, earliest)
+        SELECT id / \(EntityTable.blockSize) AS number, min(expires_at) FROM entity
+        WHERE size IS NOT NULL GROUP BY number
+        """),
+  ]
+}
+
 /// Checks the catalogue's tables: recomputes everything that is derived from other rows, and compares it.
 private struct CatalogueCheck {
   let connection: Connection
@@ -35,23 +82,18 @@ private struct CatalogueCheck {
   init(connection: Connection) { self.connection = connection }
 
   mutating func run() throws {
+    findings += try connection.findings(of: Catalogue.rules)
     try checkPlaces()
     try checkSections()
     try checkInheritance()
     try checkPositions()
     try checkSearch()
     try checkEntities()
-    try checkExpiryBlocks()
     try checkIndex()
   }
 
   private mutating func report(_ code: String, _ message: String) {
     findings.append(StoreFinding(code: code, message: message))
-  }
-
-  /// Reports rows that must not exist.
-  private mutating func expectNone(_ count: Int64, _ code: String, _ message: String) {
-    if count > 0 { report(code, "\(count) \(message)") }
   }
 
   // MARK: Places
@@ -98,24 +140,13 @@ private struct CatalogueCheck {
   // MARK: Sections
 
   private mutating func checkSections() throws {
-    try expectNone(
-      connection.number("SELECT count(*) FROM section WHERE context NOT IN (SELECT id FROM context)"),
-      "section_context", "sections have no context")
-    try expectNone(
-      connection.number("SELECT count(*) FROM section_content WHERE section NOT IN (SELECT id FROM section)"),
-      "orphaned_content", "section contents have no section")
-    try expectNone(
-      connection.number("SELECT count(*) - count(DISTINCT id) FROM section"), "section_content",
-      "sections share their content")
-
     try connection.each(
       """
       SELECT s.name, c.placeholders, c.template, s.in_global, s.in_country, s.in_adminarea, s.in_locality,
-      s.in_sublocality, s.in_coordinate FROM section s LEFT JOIN section_content c ON c.section = s.id
+      s.in_sublocality, s.in_coordinate FROM section s JOIN section_content c ON c.section = s.id
       """
     ) { row in
       let name = row.text(0)
-      if row.isNull(1) { return report("missing_content", "section \(name) has no content") }
       let placeholders = PlaceholderCoding.decodeSection(row.bytes(1))
       for entity in Set(placeholders.map(\.target.entity)) { references[entity, default: 0] += 1 }
       if PlaceholderCoding.encode(placeholders).count != row.bytes(1).count
@@ -172,7 +203,7 @@ private struct CatalogueCheck {
   private mutating func checkEntities() throws {
     try connection.each(
       """
-      SELECT e.id, e.entity_id, e.reference_count, e.size, c.body, c.placeholders, e.scope, e.place, p.level
+      SELECT e.id, e.entity_id, e.reference_count, c.body, c.placeholders, e.scope, e.place, p.level
       FROM entity e LEFT JOIN entity_content c ON c.entity = e.id LEFT JOIN place p ON p.id = e.place
       """
     ) { row in
@@ -183,42 +214,23 @@ private struct CatalogueCheck {
           "use_count",
           "entity \(id) has the reference count \(row.anyInteger(2)), but \(expected) sections reference it")
       }
-      let body = row.bytes(4)
-      if row.isNull(3) != row.isNull(4) || (!row.isNull(3) && row.anyInteger(3) != Int64(body.count)) {
-        report("content_size", "entity \(id) has content whose size differs from the stored size")
-      }
-      if !row.isNull(5) {
-        let placeholders = PlaceholderCoding.decodeEntity(row.bytes(5))
-        if PlaceholderCoding.encode(placeholders).count != row.bytes(5).count
+      let body = row.bytes(3)
+      if !row.isNull(4) {
+        let placeholders = PlaceholderCoding.decodeEntity(row.bytes(4))
+        if PlaceholderCoding.encode(placeholders).count != row.bytes(4).count
           || !body.hasPlaceholders(placeholders)
         {
           report("placeholder", "entity \(id): its placeholders do not match its content")
         }
       }
-      let level = Scope(rawValue: Int(clamping: row.anyInteger(6)))?.level
-      if level.map({ Int64($0.rawValue) }) != (row.anyInteger(7) == 0 ? nil : row.anyInteger(8)) {
+      let level = Scope(rawValue: Int(clamping: row.anyInteger(5)))?.level
+      if level.map({ Int64($0.rawValue) }) != (row.anyInteger(6) == 0 ? nil : row.anyInteger(7)) {
         report("entity_place", "entity \(id) is stored for a place that its scope does not allow")
       }
     }
     for row in references.keys.sorted() {
       report("dangling_reference", "a section references entity row \(row), which does not exist")
     }
-    try expectNone(
-      connection.number("SELECT count(*) FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)"),
-      "orphaned_content", "entity contents have no entity")
-  }
-
-  /// Checks the expiry blocks. A missing block, or one with a time that is too late, hides expired entities
-  /// from pruning; a time that is too early only costs a read.
-  private mutating func checkExpiryBlocks() throws {
-    try expectNone(
-      connection.number(
-        """
-        SELECT count(*) FROM (SELECT id / ? AS number, min(expires_at) AS earliest FROM entity
-        WHERE size IS NOT NULL GROUP BY number) e LEFT JOIN expiry_block b ON b.block = e.number
-        WHERE b.earliest IS NULL OR b.earliest > e.earliest
-        """, .integer(EntityTable.blockSize)), "expiry_block",
-      "expiry blocks are missing, or have a time later than that of their entities")
   }
 
   private mutating func checkIndex() throws {

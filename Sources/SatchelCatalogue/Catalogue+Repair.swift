@@ -7,11 +7,7 @@ extension Catalogue {
   package func repair() throws {
     try database.write { transaction in
       let connection = transaction.connection
-      try connection.run("DELETE FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)")
-      try connection.run(
-        "UPDATE entity SET size = (SELECT length(body) FROM entity_content WHERE entity = entity.id)")
-      try connection.run("DELETE FROM section WHERE id NOT IN (SELECT section FROM section_content)")
-      try connection.run("DELETE FROM section_content WHERE section NOT IN (SELECT id FROM section)")
+      try connection.mend(Self.rules)
       try connection.run("DELETE FROM context_at WHERE context NOT IN (SELECT id FROM context)")
       let (references, counts) = try recount(connection)
       try connection.run("UPDATE entity SET reference_count = 0")
@@ -31,12 +27,6 @@ extension Catalogue {
       try SearchIndex.remove(connection)
       try PositionIndex(connection: connection).clear()
       try PositionIndex.mergeIfNeeded(database, in: transaction)
-      try connection.run("DELETE FROM expiry_block")
-      try connection.run(
-        """
-        INSERT INTO expiry_block(block, earliest) SELECT id / ? AS number, min(expires_at) FROM entity
-        WHERE size IS NOT NULL GROUP BY number
-        """, .integer(EntityTable.blockSize))
       // The next write that finds many entities missing from the index merges them.
       try connection.run("DELETE FROM entity_index")
       try connection.run("DELETE FROM setting WHERE key = 'indexed_through'")

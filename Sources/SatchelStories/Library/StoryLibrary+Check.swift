@@ -2,35 +2,37 @@ import SatchelCore
 import SatchelStorage
 
 extension StoryLibrary {
+  private static let rules = [
+    // The next refresh rebuilds the index of files.
+    Invariant(
+      "orphaned_story_file", each: "file %, which does not exist",
+      offenders: """
+        SELECT name || ' belongs to library ' || library FROM story_file
+        WHERE library NOT IN (SELECT id FROM story_library)
+        """,
+      mending: "DELETE FROM story_file WHERE library NOT IN (SELECT id FROM story_library)"),
+    Invariant(
+      "story_file", each: "file % is a story, but its row is incomplete",
+      offenders: """
+        SELECT name FROM story_file WHERE story IS NOT NULL AND (title_key IS NULL OR length(sha256) IS NOT 32)
+        """),
+    Invariant(
+      "orphaned_story_tag", counted: "% tags have no story",
+      offenders: """
+        SELECT 1 FROM story_tag WHERE file NOT IN (SELECT id FROM story_file WHERE story IS NOT NULL)
+        """,
+      mending: """
+        DELETE FROM story_tag WHERE file NOT IN (SELECT id FROM story_file WHERE story IS NOT NULL)
+        """),
+  ]
+
   /// Returns the violated invariants of the story tables.
   package static func check(_ database: Database) throws -> [StoreFinding] {
     guard try database.has(StorySchema.subject) else { return [] }
     var findings = try database.read { connection in
-      var findings: [StoreFinding] = []
-      func report(_ code: String, _ message: String) {
-        findings.append(StoreFinding(code: code, message: message))
-      }
-      try connection.each(
-        "SELECT name, library FROM story_file WHERE library NOT IN (SELECT id FROM story_library)"
-      ) { row in
-        report(
-          "orphaned_story_file",
-          "file \(row.text(0)) belongs to library \(row.anyInteger(1)), which does not exist")
-      }
-      try connection.each(
-        """
-        SELECT name FROM story_file
-        WHERE story IS NOT NULL AND (title_key IS NULL OR length(sha256) IS NOT 32)
-        """
-      ) { report("story_file", "file \($0.text(0)) is a story, but its row is incomplete") }
-      let tags = try connection.number(
-        "SELECT count(*) FROM story_tag WHERE file NOT IN (SELECT id FROM story_file WHERE story IS NOT NULL)"
-      )
-      if tags > 0 { report("orphaned_story_tag", "\(tags) tags have no story") }
-      if let fault = try StoryFileTable(connection: connection).searchFault() {
-        report("story_search", fault)
-      }
-      return findings
+      let fault = try StoryFileTable(connection: connection).searchFault()
+      return try connection.findings(of: rules)
+        + (fault.map { [StoreFinding(code: "story_search", message: $0)] } ?? [])
     }
     do {
       // SQLite requires write access for it.
@@ -49,9 +51,7 @@ extension StoryLibrary {
     guard try database.has(StorySchema.subject) else { return }
     try database.write { transaction in
       let connection = transaction.connection
-      // The next refresh rebuilds the index of files.
-      try connection.run("DELETE FROM story_file WHERE library NOT IN (SELECT id FROM story_library)")
-      try connection.run("DELETE FROM story_tag WHERE file NOT IN (SELECT id FROM story_file)")
+      try connection.mend(rules)
       try StoryFileTable(connection: connection).indexAgain()
     }
   }
