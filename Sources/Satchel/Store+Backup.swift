@@ -1,13 +1,4 @@
 extension Store {
-  /// The subjects whose tables are created on first use.
-  static let subjects =
-    (PositionIndex.isAvailable ? [PositionIndex.subject] : []) + [
-      SearchIndex.subject, StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject,
-      SyncLogSchema.subject,
-      RecordSchema.subject,
-      OutboxSchema.subject, MirrorSchema.subject, ClockSchema.subject,
-    ]
-
   /// Copies the store to a file while other threads and processes keep reading and writing it. The copy is a
   /// consistent snapshot; it is checked before it is renamed to `path`, where it replaces an earlier backup.
   ///

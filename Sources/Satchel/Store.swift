@@ -25,12 +25,10 @@ public final class Store: Sendable {
   }
 
   package let database: Database
-  /// The content that is scoped to places.
-  public let catalogue: Catalogue
-  /// The app's small, frequently changed values.
-  public let state: StateStore
-  let recordStore: RecordStore
   let outbox: Outbox
+  private let lazyCatalogue = Lazy<Catalogue>()
+  private let lazyState = Lazy<StateStore>()
+  private let lazyRecords = Lazy<RecordStore>()
   /// The photo catalogues that are in use; `close()` releases their leases.
   private let photoCatalogues = Locked<[WeakCatalogue]>([])
 
@@ -47,32 +45,59 @@ public final class Store: Sendable {
     database = try Database.open(
       path: path, options: options, migrations: Self.migrations, subjects: Self.subjects,
       rules: Self.rules)
-    catalogue = Catalogue(database: database)
     outbox = Outbox(path: database.realPath)
-    recordStore = RecordStore(database: database, outbox: outbox)
-    state = try StateStore(recordStore)
-    recordStore.onDeclaration { [weak recordStore, weak state, database] in
-      guard let recordStore, let state else { return }
-      let syncLog = SyncLogTables(database, client: StoreSyncClient(recordStore, state))
-      try syncLog.reconcile()
-      try syncLog.decideAll()
-    }
-    database.keyring.whenSet { [weak recordStore, weak state, weak database] in
-      guard let recordStore, let state, let database, !database.options.isReadOnly, !database.isWriting else {
-        return
-      }
+    outbox.completeRegistrations { [weak self] in self?.useAll() ?? false }
+    database.keyring.completeRegistrations { [weak self] in _ = self?.useAll() }
+    database.keyring.whenSet { [weak self] in
+      guard let self, !database.options.isReadOnly, !database.isWriting else { return }
       // The next sync decides about entries that cannot be decided now.
-      try? SyncLogTables(database, client: StoreSyncClient(recordStore, state)).keyWasSet {
-        try RecordSyncClient(recordStore).waitingForKey($0)
-      }
+      try? syncLog.keyWasSet { try RecordSyncClient(recordStore).waitingForKey($0) }
     }
+    if database.options.isReadOnly { return }
     // Before the outbox is drained, which could hold writes of the user who signed out.
-    if !database.options.isReadOnly { try? syncLog.finishSigningOut() }
+    if database.subjectsWhenOpened.contains("sync") { try? syncLog.finishSigningOut() }
     // Writes that failed earlier are spooled in the outbox file; those that fail again stay there.
-    if !database.options.isReadOnly { _ = try? outbox.drain(in: database) }
+    if outbox.isSpooled { _ = try? outbox.drain(in: database) }
   }
 
-  deinit { recordStore.release() }
+  deinit { lazyRecords.known?.release() }
+
+  // MARK: The subjects, made when they are first used
+
+  /// The content that is scoped to places.
+  public var catalogue: Catalogue { lazyCatalogue.value { Catalogue(database: database) } }
+
+  /// The app's small, frequently changed values.
+  public var state: StateStore { lazyState.value { StateStore(recordStore) } }
+
+  var recordStore: RecordStore {
+    lazyRecords.value {
+      let records = RecordStore(database: database, outbox: outbox)
+      records.onDeclaration { [weak self] in
+        try self?.syncLog.reconcile()
+        try self?.syncLog.decideAll()
+      }
+      return records
+    }
+  }
+
+  var syncLog: SyncLogTables { SyncLogTables(database, client: StoreSyncClient(recordStore, state)) }
+
+  /// Makes the subjects that register what they do with the outbox and the keys.
+  private func useAll() -> Bool {
+    _ = (recordStore, state)
+    return true
+  }
+
+  /// The subjects whose tables are created on first use, by the names that their schemas have.
+  static let subjects =
+    (SQLiteVersion.hasRTree ? [SubjectSchema("position") { PositionIndex.subject }] : []) + [
+      SubjectSchema("search") { SearchIndex.subject }, SubjectSchema("stories") { StorySchema.subject },
+      SubjectSchema("photos") { PhotoSchema.subject }, SubjectSchema("remotes") { RemoteSchema.subject },
+      SubjectSchema("sync") { SyncLogSchema.subject }, SubjectSchema("records") { RecordSchema.subject },
+      SubjectSchema("outbox") { OutboxSchema.subject }, SubjectSchema("mirrors") { MirrorSchema.subject },
+      SubjectSchema("clock") { ClockSchema.subject },
+    ]
 
   /// The migrations of the store's schema, oldest first. A released migration is never changed. The other
   /// subjects create their tables on first use.

@@ -63,7 +63,3 @@ struct StoreSyncClient: SyncLogClient {
 extension SyncKey {
   fileprivate var isState: Bool { collection == Self.state }
 }
-
-extension Store {
-  var syncLog: SyncLogTables { SyncLogTables(database, client: StoreSyncClient(recordStore, state)) }
-}

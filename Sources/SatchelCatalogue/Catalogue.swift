@@ -17,11 +17,10 @@ public final class Catalogue: Sendable {
   package init(database: Database) {
     self.database = database
     let (index, usage) = (index, usage)
-    database.beforeClose = { transaction in
+    database.beforeClosing(isNeeded: usage.needsWrite) { transaction in
       try index.merge(in: transaction)
       try usage.write(in: transaction)
     }
-    database.hasClosingWork = { try usage.needsWrite($0) }
   }
 
   /// The policy for an entity that is already stored.

@@ -95,3 +95,26 @@ package final class Locked<Value>: @unchecked Sendable {
     try lock.withLock { try body(&value) }
   }
 }
+
+/// A value that is made when it is first needed, once.
+// Unchecked: `made` is accessed with the lock held.
+package final class Lazy<Value: Sendable>: @unchecked Sendable {
+  private let lock = ConditionLock()
+  private var made: Value?
+
+  package init() {}
+
+  /// The value; nil while it was not needed.
+  package var known: Value? { lock.withLock { made } }
+
+  /// Returns the value, made by `make` the first time. `make` must not need another value that is made by way of this
+  /// one.
+  package func value(_ make: () throws -> Value) rethrows -> Value {
+    try lock.withLock {
+      if let made { return made }
+      let value = try make()
+      made = value
+      return value
+    }
+  }
+}

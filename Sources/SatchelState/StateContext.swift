@@ -8,10 +8,16 @@ struct StateContext: Sendable {
   let sensitive: SensitiveState
   let cache: StateCache
 
-  /// - Throws: `.closed` where the store was released
-  init(_ documents: RecordStore?, _ sensitive: SensitiveState, _ cache: StateCache = StateCache()) throws {
-    guard let documents else { throw SatchelError(.closed, "the store is closed") }
+  init(_ documents: RecordStore, _ sensitive: SensitiveState, _ cache: StateCache = StateCache()) {
     (self.documents, self.sensitive, self.cache) = (documents, sensitive, cache)
+  }
+
+  /// - Throws: `.closed` where the store was released
+  init(
+    of documents: RecordStore?, _ sensitive: SensitiveState, _ cache: StateCache = StateCache()
+  ) throws {
+    guard let documents else { throw SatchelError(.closed, "the store is closed") }
+    self.init(documents, sensitive, cache)
   }
 
   var database: Database { documents.database }
@@ -30,20 +36,36 @@ struct StateContext: Sendable {
   var hasTables: Bool {
     get throws { try documents.hasReserved && database.has(OutboxSchema.subject) }
   }
+
+  /// Whether this handle knows a list, a set or scores to be sensitive; see `SensitiveState`.
+  func isSensitive(_ id: StateID) throws -> Bool {
+    try sensitive.contains(id) {
+      guard try hasTables else { return [] }
+      try prepare()
+      return try database.read { try StateReader.sealed($0) }.filter(\.isSensitive).map(\.id)
+    }
+  }
 }
 
 /// The lists, sets and scores that this handle knows to be sensitive: additions to them require the key, and
 /// are sealed in the outbox file. Another handle may have marked others since; saving detects that.
 final class SensitiveState: Sendable {
-  private let ids: Locked<Set<StateID>>
-
-  init(_ ids: Set<StateID> = []) { self.ids = Locked(ids) }
-
-  func contains(_ id: StateID) -> Bool { ids.withLock { $0.contains(id) } }
-
-  func note(_ id: StateID, _ isSensitive: Bool) {
-    ids.withLock { ids in
-      if isSensitive { ids.insert(id) } else { ids.remove(id) }
-    }
+  private struct Known {
+    /// Those in the store, read when first needed: opening a store does not need them.
+    var stored: Set<StateID>?
+    var noted: [StateID: Bool] = [:]
   }
+  private let known = Locked(Known())
+
+  /// - Parameter read: returns those in the store; no lock is held meanwhile
+  func contains(_ id: StateID, read: () throws -> [StateID]) throws -> Bool {
+    let (noted, stored) = known.withLock { ($0.noted[id], $0.stored) }
+    if let noted { return noted }
+    if let stored { return stored.contains(id) }
+    let ids = Set(try read())
+    known.withLock { $0.stored = ids }
+    return ids.contains(id)
+  }
+
+  func note(_ id: StateID, _ isSensitive: Bool) { known.withLock { $0.noted[id] = isSensitive } }
 }

@@ -29,7 +29,7 @@ struct StateEntry: Sendable {
       } catch let error as SatchelError where error.code == .damaged {
         let entry = StateEntry(writer: writer, operations: [operation])
         try context.outbox.reject(
-          try entry.json(context.keyring, context.sensitive), because: error.message, in: transaction)
+          try entry.json(context), because: error.message, in: transaction)
       }
     }
     let written = try work.finish()
@@ -42,11 +42,11 @@ struct StateEntry: Sendable {
   /// Returns the form in the outbox file.
   ///
   /// - Throws: `.unauthorized` for a change of sensitive content when the key is not set
-  func json(_ keyring: Keyring, _ known: SensitiveState) throws -> JSONValue {
+  func json(_ context: StateContext) throws -> JSONValue {
     let operations = try self.operations.map { operation in
       let id = operation.target.id
-      guard id.kind != .value, known.contains(id) else { return try Self.json(operation) }
-      guard let key = keyring.current else {
+      guard id.kind != .value, try context.isSensitive(id) else { return try Self.json(operation) }
+      guard let key = context.keyring.current else {
         throw SatchelError.keyNotSet(id.location).at(id.details)
       }
       return try Self.sealed(operation, by: key)

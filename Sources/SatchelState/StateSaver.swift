@@ -120,7 +120,7 @@ final class StateSaver: @unchecked Sendable {
     do {
       var saved: [StateCache.Entry] = []
       let outcome = try context.outbox.perform(
-        in: database, entry: { try entry.json(context.keyring, context.sensitive) },
+        in: database, entry: { try entry.json(context) },
         spoolsDuringOtherBatch: true
       ) { transaction in
         try context.prepare()
@@ -181,10 +181,8 @@ final class StateSaver: @unchecked Sendable {
     let job =
       self.job
       ?? context.database.scheduler.prompt.job { [weak self, weak documents = context.documents] in
-        guard let self, let documents, let context = try? StateContext(documents, sensitive, cache) else {
-          return nil
-        }
-        return saveIfDue(in: context)
+        guard let self, let documents else { return nil }
+        return saveIfDue(in: StateContext(documents, sensitive, cache))
       }
     self.job = job
     try job.request(at: due)

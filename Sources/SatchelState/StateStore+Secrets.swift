@@ -69,7 +69,7 @@ extension StateStore {
         },
         reseal: { [weak documents = context.documents, sensitive] key, keys, transaction in
           guard try ReservedReader.exist(transaction.connection) else { return }
-          var work = StateWork(try StateContext(documents, sensitive), transaction)
+          var work = StateWork(try StateContext(of: documents, sensitive), transaction)
           try work.reseal(with: key, keys)
           try work.finish()
         }))
@@ -131,7 +131,7 @@ extension StateStore {
       )
     }
     try context.prepare()
-    let wasSensitive = sensitive.contains(id)
+    let wasSensitive = try context.isSensitive(id)
     // First, so that concurrent additions are not spooled in plain text.
     if isSensitive { sensitive.note(id, true) }
     do {
@@ -152,7 +152,7 @@ extension StateStore {
   ///
   /// - Throws: `.unauthorized` when their key is not set, or is another one
   func checkKey(of id: StateID) throws {
-    guard sensitive.contains(id) else { return }
+    guard try context.isSensitive(id) else { return }
     guard keyring.current != nil else {
       throw SatchelError.keyNotSet(id.location).at(id.details)
     }

@@ -25,21 +25,15 @@ public final class StateStore: Sendable {
   /// The declared defaults of values.
   let defaults = Locked(JSONObject())
 
-  /// - Parameter documents: of the same store; its outbox has been drained, or will be when all entry kinds are
-  ///   registered
-  /// - Throws: `.newer` when the tables have a newer schema version, `.closed`, `.io`
-  package init(_ documents: RecordStore, options: StateOptions = StateOptions()) throws {
-    let (database, outbox) = (documents.database, documents.outbox)
-    var known: [StateID] = []
-    if try documents.hasReserved {
-      try database.prepare(RecordSchema.subject)
-      known = try database.read { try StateReader.sealed($0) }.filter(\.isSensitive).map(\.id)
-    }
-    let sensitive = SensitiveState(Set(known))
-    context = try StateContext(documents, sensitive)
+  /// Reads nothing.
+  ///
+  /// - Parameter documents: of the same store; its outbox is drained when all entry kinds are registered
+  package init(_ documents: RecordStore, options: StateOptions = StateOptions()) {
+    let (database, outbox, sensitive) = (documents.database, documents.outbox, SensitiveState())
+    context = StateContext(documents, sensitive)
     saver = StateSaver(options: options, spooled: Self.spooled(outbox, database))
     outbox.register(StateEntry.kind, of: .state) { [weak documents, sensitive] entry, transaction, database in
-      let context = try StateContext(documents, sensitive)
+      let context = try StateContext(of: documents, sensitive)
       try context.prepare()
       try StateEntry(json: entry, keys: database.keyring.keys).apply(in: transaction, context)
     }

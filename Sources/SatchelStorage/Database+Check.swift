@@ -48,12 +48,6 @@ extension Database {
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }
 
-  /// The absolute path without symbolic links: the same for all names of the file, and independent of the
-  /// working directory.
-  package var realPath: String {
-    isMemory ? path : DatabaseFile.realPath(of: path)
-  }
-
   /// Returns a finding when the WAL is many times the size of the database: a connection that stays in its read
   /// transaction keeps SQLite from resetting it, and it grows with each commit.
   package func checkWAL() throws -> [StoreFinding] {

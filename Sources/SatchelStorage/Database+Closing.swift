@@ -1,10 +1,15 @@
 import SatchelCore
 
 extension Database {
-  /// Adds a step that runs when the store closes, while calls are still accepted. The step must not retain
-  /// the store, which is passed to it: a store that is released closes, too.
+  /// Adds a step that runs when the store closes, while calls are still accepted; at once when the others have run. The
+  /// step must not retain the store, which is passed to it: a store that is released closes, too.
   package func whenClosing(_ step: @escaping @Sendable (Database) throws -> Void) {
-    closingSteps.withLock { $0.append(step) }
+    let isLate = closingSteps.withLock { steps in
+      steps?.append(step)
+      return steps == nil
+    }
+    // For a subject that is first used while the store closes: nothing is pending yet, and it refuses what would be.
+    if isLate { try? step(self) }
   }
 
   /// Throws when closing would deadlock: `close` waits for calls in progress, and these wait for the host's
@@ -21,8 +26,8 @@ extension Database {
   /// - Returns: the first error
   func runClosingSteps() -> (any Error)? {
     let steps = closingSteps.withLock { steps in
-      defer { steps = [] }
-      return steps
+      defer { steps = nil }
+      return steps ?? []
     }
     var failure: (any Error)?
     for step in steps {

@@ -65,9 +65,10 @@ extension Database {
       if !options.isReadOnly, !connection.isWAL { try waiting(options) { try connection.useWAL() } }
       if isNew { try connection.syncCommits(options.durability == .full) }
     }
-    try migrator.checkSchema(connection)
+    let subjects = try migrator.checkSchema(connection)
     try enlargeCache(connection)
     let database = make(path, options, migrator, quarantine: quarantine)
+    if let subjects { database.subjectsWhenOpened = subjects }
     // An error here is reported by the calls that need it.
     let newest = try? ChangeLog.newestEntry(connection)
     database.adopt(connection, asWriter: isOld || isNew)

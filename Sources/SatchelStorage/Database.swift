@@ -29,10 +29,16 @@ package final class Database: @unchecked Sendable {
   /// The maximum number of connections that read, and so of concurrent reads.
   static let maxReaders = 4
   private let readers: ConnectionPool
-  let checkpointer: WALCheckpointer
+  private let lazyCheckpointer = Lazy<WALCheckpointer>()
+  /// Made with the connection that writes.
+  var checkpointer: WALCheckpointer {
+    lazyCheckpointer.value { WALCheckpointer(on: scheduler.long, openConnection) }
+  }
   /// Runs the work of the store for which no call waits.
   package let scheduler = Scheduler()
   private let activeCalls = ActiveCalls()
+  /// The subjects that the store had when it was opened; set once, while opening.
+  package internal(set) var subjectsWhenOpened: [String] = []
   /// Names of the subjects whose tables are known to be up to date; see `prepare`.
   let prepared = Locked<Set<String>>([])
   /// The time columns of the store, by subject, read only when a clock was ahead.
@@ -42,16 +48,29 @@ package final class Database: @unchecked Sendable {
   /// The changes of a stamping, of which observers are notified after the next commit.
   var stampedChanges: [Change] = []
   private let hasReportedExpiry = Atomic(false)
-  /// Steps that run when the store closes, while it is still open; see `whenClosing`.
-  let closingSteps = Locked<[@Sendable (Database) throws -> Void]>([])
+  /// Steps that run when the store closes, while it is still open; nil when they have run; see `whenClosing`.
+  let closingSteps = Locked<[@Sendable (Database) throws -> Void]?>([])
   let isClosing = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
   /// The file that was opened, whatever its name is later; nil in memory.
   private let fileIdentity: FileIdentity?
-  /// Runs before the write connection closes, as its last transaction; set once, while opening.
-  package var beforeClose: ((Transaction) throws -> Void)?
-  /// Whether `beforeClose` has work to do even when nothing was written.
-  package var hasClosingWork: ((Connection) throws -> Bool)?
+  /// The last transaction before the write connection closes.
+  private let lastWork = Locked<LastWork?>(nil)
+
+  /// The work of a subject in the last transaction of a store.
+  package struct LastWork: Sendable {
+    /// Whether there is work to do even when nothing was written.
+    let isNeeded: @Sendable (Connection) throws -> Bool
+    let run: @Sendable (Transaction) throws -> Void
+  }
+
+  /// Sets the work of the last transaction.
+  package func beforeClosing(
+    isNeeded: @escaping @Sendable (Connection) throws -> Bool,
+    _ run: @escaping @Sendable (Transaction) throws -> Void
+  ) {
+    lastWork.withLock { $0 = LastWork(isNeeded: isNeeded, run: run) }
+  }
 
   /// Creates the handle. `Database.open` examines the file first.
   init(
@@ -68,10 +87,13 @@ package final class Database: @unchecked Sendable {
     clock = StoreClock(options.clock)
     changes = ChangeFeed(polling: scheduler.long)
     readers = ConnectionPool(limit: Self.maxReaders, expiring: scheduler.prompt) { try openConnection(true) }
-    checkpointer = WALCheckpointer(on: scheduler.long, openConnection)
   }
 
   package var isMemory: Bool { path == ":memory:" }
+
+  /// The absolute path without symbolic links: the same for all names of the file, and independent of the
+  /// working directory.
+  package var realPath: String { isMemory ? path : DatabaseFile.realPath(of: path) }
 
   // MARK: Reading
 
@@ -261,15 +283,16 @@ package final class Database: @unchecked Sendable {
     }
     _ = activeCalls.close()
     changes.stop()
-    checkpointer.stop()
+    lazyCheckpointer.known?.stop()
     scheduler.stop()
     let isDone: Void? = writing.withLockIgnoringBatches(within: timeout) {
       failure = rollBackOpenBatches() ?? failure
-      if !options.isReadOnly, beforeClose != nil && writer != nil || needsWriterToClose {
+      let work = lastWork.withLock { $0 }
+      if !options.isReadOnly, work != nil && writer != nil || needsWriterToClose(work) {
         do {
           let transaction = try beginTransaction(isSynced: true)
           try transaction.finish { transaction in
-            try beforeClose?(transaction)
+            try work?.run(transaction)
             if hasReportedExpiry.load(ordering: .relaxed) { transaction.recordTime() }
           }
         } catch let error as SatchelError where error.underlying is FileHasMoved {
@@ -278,12 +301,11 @@ package final class Database: @unchecked Sendable {
           failure = failure ?? error
         }
       }
-      beforeClose = nil
-      hasClosingWork = nil
+      lastWork.withLock { $0 = nil }
       // Readers first: only a writable connection deletes the WAL when it is the last to close.
       let last = writer ?? readers.adoptedConnection
       readers.close()
-      checkpointer.close()
+      lazyCheckpointer.known?.close()
       do {
         if try !completeRenamedFile(last) { failure = failure ?? moved }
       } catch {
@@ -293,7 +315,7 @@ package final class Database: @unchecked Sendable {
     }
     if isDone == nil {
       readers.close()
-      checkpointer.close()
+      lazyCheckpointer.known?.close()
       throw SatchelError(
         .busy, "\(path): closed during another thread's transaction, which was rolled back")
     }
@@ -321,10 +343,10 @@ package final class Database: @unchecked Sendable {
     }
   }
 
-  private var needsWriterToClose: Bool {
+  private func needsWriterToClose(_ work: LastWork?) -> Bool {
     if hasReportedExpiry.load(ordering: .relaxed) { return true }
-    guard let hasClosingWork else { return false }
-    return (try? readers.withTransaction(hasClosingWork)) ?? false
+    guard let work else { return false }
+    return (try? readers.withTransaction(work.isNeeded)) ?? false
   }
 
   deinit { try? finishClosing() }

@@ -112,3 +112,66 @@ final class DatabaseFile {
     }
   }
 }
+
+/// The paths of a database's files, by the path of the database.
+package struct DatabaseFileNames {
+  let database: String
+
+  package init(_ database: String) { self.database = database }
+
+  /// The files of the database that SQLite opens at `path`: it creates its own next to the target of a
+  /// symbolic link.
+  init(resolving path: String) { database = DatabaseFile.fullPath(of: path) }
+
+  var wal: String { database + "-wal" }
+  /// The index of the WAL, in shared memory.
+  var walIndex: String { database + "-shm" }
+  var journal: String { database + "-journal" }
+  /// The writes that the database could not accept: see `OutboxFile`.
+  var outbox: String { database + ".outbox" }
+
+  /// SQLite's other files of the database.
+  var companions: [String] { [wal, walIndex, journal] }
+  /// The database and SQLite's other files of it.
+  var all: [String] { [database] + companions }
+
+  /// Deletes the database and SQLite's other files of it, as far as they exist.
+  package func remove() { for path in all { unlink(path) } }
+
+  func removeCompanions() { for path in companions { unlink(path) } }
+
+  /// The permissions of the database, which its outbox and its backups have, too; the usual ones when it does
+  /// not exist.
+  var permissions: mode_t {
+    var status = stat()
+    return stat(database, &status) == 0 ? status.st_mode & 0o666 : 0o644
+  }
+}
+
+/// Identifies a file, whatever its name.
+struct FileIdentity: Equatable, Sendable {
+  private let device: dev_t
+  private let inode: ino_t
+
+  /// - Returns: nil when there is no file at the path
+  init?(at path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = status.st_dev
+    inode = status.st_ino
+  }
+
+  /// A number that a copy of the file does not have.
+  var number: Int64 { Int64(truncatingIfNeeded: inode) }
+
+  /// The number of names that the file has, which this process has open: 0 when it was deleted; nil when it is not
+  /// open.
+  var nameCount: Int? {
+    for descriptor in 0..<min(getdtablesize(), 1 << 16) {
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_dev == device, status.st_ino == inode else { continue }
+      return Int(status.st_nlink)
+    }
+    return nil
+  }
+}

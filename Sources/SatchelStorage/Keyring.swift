@@ -11,6 +11,7 @@ package final class Keyring: Sendable {
     var syncEntries: EncryptionKey?
     var observers: [@Sendable () -> Void] = []
     var sealed: [Sealed] = []
+    var registering: (@Sendable () -> Void)?
   }
 
   /// The sealed content of a subject.
@@ -77,13 +78,24 @@ package final class Keyring: Sendable {
   /// Registers the sealed content of a subject.
   package func register(_ sealed: Sealed) { state.withLock { $0.sealed.append(sealed) } }
 
+  /// Sets a function that makes the subjects which have not been used yet register their content.
+  package func completeRegistrations(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.registering = body }
+  }
+
+  /// The sealed content of all subjects.
+  private var allSealed: [Sealed] {
+    state.withLock { $0.registering }?()
+    return state.withLock { $0.sealed }
+  }
+
   /// Returns the name of something that is sealed with another key; nil when nothing is.
   ///
   /// - Parameter subject: the subject to leave out
   package func sealed(
     notBy name: [UInt8], except subject: String = "", _ connection: Connection
   ) throws -> String? {
-    for sealed in state.withLock({ $0.sealed }) where sealed.subject != subject {
+    for sealed in allSealed where sealed.subject != subject {
       if let found = try sealed.find(name, connection) { return found }
     }
     return nil
@@ -107,7 +119,7 @@ package final class Keyring: Sendable {
 
   /// Seals everything with another key, as a part of a transaction.
   package func reseal(with key: EncryptionKey, in transaction: Transaction) throws {
-    for sealed in state.withLock({ $0.sealed }) { try sealed.reseal(key, keys, transaction) }
+    for sealed in allSealed { try sealed.reseal(key, keys, transaction) }
   }
 
   /// Calls `body` whenever the host has set a key.

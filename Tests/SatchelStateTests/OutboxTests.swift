@@ -67,6 +67,27 @@ struct OutboxTests {
     #expect(outcome.result == 7)
   }
 
+  @Test("subjects that were not used register before entries are applied; without them the entries stay")
+  func registration() throws {
+    let names = try Names(fixture)
+    let blocker = try fixture.block()
+    #expect(try names.add("a"))
+    try blocker.rollback()
+    let (outbox, isReleased) = (Outbox(path: fixture.path), Locked(true))
+    outbox.completeRegistrations {
+      if isReleased.withLock({ $0 }) { return false }
+      outbox.register("name", of: .state) { entry, transaction, _ in
+        try Names.add(entry.stringValue ?? "", transaction)
+      }
+      return true
+    }
+    #expect(try stateCode { try outbox.drain(in: names.database) } == .closed)
+    #expect(try fixture.isSpooled && names.all().isEmpty)
+    isReleased.withLock { $0 = false }
+    #expect(try outbox.drain(in: names.database).applied == 1)
+    #expect(try names.all() == ["a"])
+  }
+
   @Test("a busy store is retried four times with backoff; then the entry is spooled and reported")
   func busy() throws {
     let names = try Names(fixture)

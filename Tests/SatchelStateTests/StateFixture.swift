@@ -45,7 +45,7 @@ final class StateFixture: Sendable {
   ) throws -> Opened {
     let database = try database(path, change)
     let outbox = Outbox(path: database.path)
-    let state = try StateStore(RecordStore(database: database, outbox: outbox), options: options)
+    let state = StateStore(RecordStore(database: database, outbox: outbox), options: options)
     _ = try? outbox.drain(in: database)
     return Opened(database: database, outbox: outbox, state: state)
   }

@@ -76,15 +76,13 @@ struct GateTests {
     "the last write before close is in the file; close throws its error, and closes the store anyway")
   func beforeClose() throws {
     let good = try fixture.open()
-    good.beforeClose = { try $0.add("last") }
-    good.hasClosingWork = { _ in true }
+    good.beforeClosing(isNeeded: { _ in true }) { try $0.add("last") }
     try good.close()
     let bad = try fixture.open()
-    bad.beforeClose = { transaction in
+    bad.beforeClosing(isNeeded: { _ in true }) { transaction in
       try transaction.add("never")
       throw SatchelError(.full, "no room")
     }
-    bad.hasClosingWork = { _ in true }
     #expect(try code { try bad.close() } == .full)
     #expect(bad.isClosed)
     #expect(try fixture.open().read { try $0.names() } == ["last"])
@@ -110,6 +108,20 @@ struct GateTests {
       try database.close()
     }
     #expect(try fixture.listing() == ["store"])
+  }
+
+  @Test("steps run once when the store closes; one that is added meanwhile runs at once")
+  func closingSteps() throws {
+    let database = try fixture.open()
+    let ran = Locked<[String]>([])
+    database.whenClosing { database in
+      ran.withLock { $0.append("first") }
+      database.whenClosing { _ in ran.withLock { $0.append("late") } }
+      ran.withLock { $0.append("end of first") }
+    }
+    database.whenClosing { _ in ran.withLock { $0.append("second") } }
+    try database.close()
+    #expect(ran.withLock { $0 } == ["first", "late", "end of first", "second"])
   }
 
   @Test("a worker runs its work in order, and stop waits for the work in progress")

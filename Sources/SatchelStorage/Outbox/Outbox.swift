@@ -22,6 +22,7 @@ package final class Outbox: Sendable {
   /// Held while entries are applied, so that two threads do not do the same work.
   let draining = ConditionLock()
   private let kinds = Locked<[String: (subject: Change.Subject, apply: Apply)]>([:])
+  private let registering = Locked<(@Sendable () -> Bool)?>(nil)
 
   /// Creates the outbox of a store.
   ///
@@ -40,14 +41,27 @@ package final class Outbox: Sendable {
     kinds.withLock { $0[kind] = (subject, apply) }
   }
 
+  /// Sets a function that makes the subjects which have not been used yet register their kinds.
+  ///
+  /// - Parameter body: returns whether they have
+  package func completeRegistrations(_ body: @escaping @Sendable () -> Bool) {
+    registering.withLock { $0 = body }
+  }
+
+  /// Returns whether all kinds of entries are registered.
+  @discardableResult
+  private func completeKinds() -> Bool { registering.withLock { $0 }?() ?? true }
+
   /// Returns the subject whose observers are notified of an entry; records for an entry of an unknown kind.
   func subject(of entry: JSONValue) -> Change.Subject {
+    completeKinds()
     let kind = entry.objectValue?.first?.key ?? ""
     return kinds.withLock { $0[kind]?.subject } ?? .records
   }
 
   /// The subjects that spool entries.
   var subjects: [Change.Subject] {
+    completeKinds()
     let known = kinds.withLock { Set($0.values.map(\.subject)) }
     return Change.Subject.all.filter(known.contains)
   }
@@ -124,9 +138,64 @@ package final class Outbox: Sendable {
     guard let member = entry.objectValue?.first, entry.objectValue?.count == 1 else {
       throw SatchelError(.invalid, "an entry must be an object with one member")
     }
+    let isComplete = completeKinds()
     guard let apply = kinds.withLock({ $0[member.key]?.apply }) else {
+      guard isComplete else { throw SatchelError(.closed, "\(database.path): the store was released") }
       throw SatchelError(.invalid, "unknown kind of entry: “\(member.key)”")
     }
     try apply(member.value, transaction, database)
   }
 }
+
+/// The attempts of one write: what may follow a failed one depends on how far its body ran.
+struct OutboxAttempt<Result> {
+  private enum Progress { case notRun, failed, done }
+
+  private let repeatsBody: Bool
+  private var progress = Progress.notRun
+  /// The body's result, once it has completed.
+  private(set) var result: Result?
+  private(set) var failures = 0
+
+  init(repeatsBody: Bool) { self.repeatsBody = repeatsBody }
+
+  /// Whether the entry describes the whole write: a body that runs only once builds it while it runs.
+  var isComplete: Bool { repeatsBody || progress == .done }
+
+  var mayRunAgain: Bool { repeatsBody || progress != .failed }
+
+  /// Makes one attempt.
+  ///
+  /// - Parameter apply: writes the same by applying the entry, for a body that has completed
+  mutating func run(
+    in database: Database, _ body: (Transaction) throws -> Result,
+    otherwise apply: (Transaction) throws -> Void
+  ) throws -> Result {
+    do {
+      if !repeatsBody, progress == .done, let result {
+        try database.write(apply)
+        return result
+      }
+      return try database.write { transaction in
+        progress = .failed
+        let result = try body(transaction)
+        self.result = result
+        progress = .done
+        return result
+      }
+    } catch {
+      failures += 1
+      throw error
+    }
+  }
+}
+
+/// The outcome of a write.
+package struct OutboxOutcome<Result> {
+  /// The body's result; nil when it did not run to completion.
+  package let result: Result?
+  /// Whether the entry is in the outbox file and not yet in the store.
+  package let isSpooled: Bool
+}
+
+extension OutboxOutcome: Sendable where Result: Sendable {}
