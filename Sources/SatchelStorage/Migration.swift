@@ -108,6 +108,7 @@ struct Migrator: Sendable {
   ///
   /// - Returns: the names of the subjects that the store has; nil when any are accepted
   /// - Throws: `.damaged`; `.newer` when a newer version has migrated the store since it was opened
+  @discardableResult
   func checkSchema(_ connection: Connection) throws -> [String]? {
     try connection.inReadTransaction { try refuseInvalid(connection) }
   }
