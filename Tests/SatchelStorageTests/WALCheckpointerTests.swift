@@ -35,8 +35,11 @@ struct WALCheckpointerTests {
 
   /// - Returns: whether it became true within two minutes
   private func wait(until isTrue: () -> Bool) -> Bool {
-    for _ in 0..<12_000 where !isTrue() { usleep(10_000) }
-    return isTrue()
+    for _ in 0..<12_000 {
+      if isTrue() { return true }
+      usleep(10_000)
+    }
+    return false
   }
 
   private func expectItems(_ count: Int64) throws {
