@@ -46,7 +46,7 @@ struct DirectoryDiskTests {
   @Test("an import that stops keeps its finished shards durable")
   func failsOnItsWay() throws {
     let before = disk.count(.sync)
-    disk.fail(.write, at: 10, forGood: true)
+    disk.fail(.write, at: 100, forGood: true)
     let error = #expect(throws: SatchelError.self) { try fixture.photos.importDirectory(path) }
     #expect(error?.code == .io)
     #expect(disk.count(.sync) == before + 1)
