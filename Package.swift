@@ -54,7 +54,9 @@ let package = Package(
     .target(
       name: "SatchelPhotos",
       dependencies: [
-        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelJSON", "CNettle", "CImages",
+        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelDocuments", "SatchelJSON",
+        "CNettle",
+        "CImages",
       ]),
     .target(
       name: "SatchelRecords",

@@ -1642,7 +1642,7 @@ typedef struct satchel_store_sync_options {
  * and user, with the policy that satchel_photos_open() declared; a catalogue that was never
  * synchronized is left out. The first synchronization binds the store to the remote and
  * the user. Blocks until it is done. Entries that cannot be sent or applied do
- * not stop the others: `failed` lists them, and satchel_records_conflicts() the remote
+ * not stop the others: `failed` lists them, and satchel_store_conflicts() the remote
  * versions that are waiting. The result is
  *
  * | field        | type             | meaning                                         |
@@ -1754,6 +1754,58 @@ SATCHEL_API satchel_status satchel_store_sync_status(satchel_store *store, satch
  * **Returns** SATCHEL_OK, SATCHEL_EINVALID inside a batch, or a default status.
  */
 SATCHEL_API satchel_status satchel_store_detach(satchel_store *store);
+
+/**
+ * Returns the conflict log, the oldest conflict first: versions of records and photos that a
+ * synchronization or an import has discarded, and those that wait for a decision.
+ *
+ * | field       | type             | meaning                                            |
+ * | ----------- | ---------------- | -------------------------------------------------- |
+ * | `conflicts` | array of objects | the conflicts of the page, see below               |
+ * | `next`      | integer or null  | the cursor of the next page; null for the last one |
+ *
+ * and each element of `conflicts`
+ *
+ * | field        | type            | meaning                                             |
+ * | ------------ | --------------- | --------------------------------------------------- |
+ * | `id`         | integer         | the number of the conflict                          |
+ * | `subject`    | string          | "records" or "photos"                               |
+ * | `collection` | string          | of records, the collection                          |
+ * | `record`     | string          | of records, the id of the record                    |
+ * | `directory`  | string          | of photos, the directory of the catalogue           |
+ * | `md5`        | string          | of photos, the MD5 of the photo                     |
+ * | `kind`       | string          | "open", "lost" or "waiting", see below              |
+ * | `side`       | string or null  | of "lost", "local" or "remote", see below           |
+ * | `cause`      | string          | "sync", or of photos "import"                       |
+ * | `time`       | integer         | Unix ms                                             |
+ * | `local`      | object or null  | the local document or @ref json_photo "photo"; null |
+ * |              |                 | when it was deleted                                 |
+ * | `remote`     | object or null  | the remote one; null when it was deleted            |
+ * | `base`       | object or null  | the one that was synchronized last                  |
+ * | `code`       | integer or null | of "waiting", the satchel_status of the reason      |
+ * | `reason`     | string or null  | of "waiting", why it cannot be applied              |
+ *
+ * An open conflict waits for the host's decision. In a lost one the version of `side` was
+ * discarded, as a whole or where both had changed the same member: by the policy, because
+ * of a relation, as when a record that it refers to was deleted, or, of photos, by a file
+ * that was imported. `local` and `remote` are then those of that time. Lost ones stay until
+ * they are resolved: keeping the other side only removes them. A remote version that is
+ * waiting violates a rule of the collection (the schema, a unique index, a relation), or
+ * was written by a newer version of the app; it is applied when it no longer does, or
+ * when the host resolves it. Photos have lost ones only, and their side is "local".
+ *
+ * satchel_records_resolve() and satchel_photos_resolve() resolve them.
+ *
+ * @param store     the store
+ * @param after     `next` of the previous page; 0 for the first page
+ * @param limit     the size of a page, 1 or more
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid `limit`; SATCHEL_EUNAUTHORIZED for
+ * versions with sensitive fields when the encryption key is not set.
+ */
+SATCHEL_API satchel_status satchel_store_conflicts(
+    satchel_store *store, int64_t after, int32_t limit, satchel_buffer *out);
 
 /**
  * Ends the session of the user whom a store's content belongs to.
@@ -3374,26 +3426,8 @@ SATCHEL_API satchel_status satchel_photos_verify(
 SATCHEL_API satchel_status satchel_photos_detach(satchel_photos *photos);
 
 /**
- * Returns the conflict log: local changes that were overridden, the oldest first.
- *
- * | field       | type             | meaning                                            |
- * | ----------- | ---------------- | -------------------------------------------------- |
- * | `conflicts` | array of objects | the conflicts of the page, see below               |
- * | `next`      | integer or null  | the cursor of the next page; null for the last one |
- *
- * and each element of `conflicts`
- *
- * | field    | type           | meaning                               |
- * | -------- | -------------- | ------------------------------------- |
- * | `id`     | integer        | the number of the conflict            |
- * | `md5`    | string         | the MD5 of the photo                  |
- * | `shard`  | integer        | 0 to 15                               |
- * | `time`   | integer        | Unix ms                               |
- * | `cause`  | string         | "sync" or "import"                    |
- * | `kind`   | string         | "upsert" or "delete"                  |
- * | `local`  | object or null | the local @ref json_photo "photo"     |
- * | `remote` | object or null | the remote photo                      |
- * | `base`   | object or null | the photo as it was synchronized last |
+ * Returns conflicts of a catalogue as satchel_store_conflicts() does: local changes that the
+ * remote or a file has overridden.
  *
  * @param photos    the catalogue
  * @param after     `next` of the previous page; 0 for the first page
@@ -3406,26 +3440,19 @@ SATCHEL_API satchel_status satchel_photos_conflicts(
     satchel_photos *photos, int64_t after, int32_t limit, satchel_buffer *out);
 
 /**
- * Applies an overridden local change again, and removes it from the conflict log.
+ * Resolves a conflict, and removes it from the conflict log.
  *
- * @param photos    the catalogue
- * @param conflict  the number of the conflict
+ * @param photos      the catalogue
+ * @param conflict    the number of the conflict
+ * @param resolution  a JSON object, as of satchel_records_resolve(): keeping "local" applies
+ *                    the overridden change again, as any other change; keeping "remote" changes
+ *                    nothing else; `document` is a @ref json_photo "photo" with the same MD5
  *
- * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when there is no such conflict.
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such conflict;
+ * SATCHEL_EINVALID for an invalid resolution.
  */
-SATCHEL_API satchel_status satchel_photos_reapply(
-    satchel_photos *photos, int64_t conflict);
-
-/**
- * Removes an overridden local change from the conflict log.
- *
- * @param photos    the catalogue
- * @param conflict  the number of the conflict
- *
- * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when there is no such conflict.
- */
-SATCHEL_API satchel_status satchel_photos_dismiss(
-    satchel_photos *photos, int64_t conflict);
+SATCHEL_API satchel_status satchel_photos_resolve(
+    satchel_photos *photos, int64_t conflict, satchel_bytes resolution);
 
 /**
  * Frees a catalogue, and queues the photos again that it claimed for backup.
@@ -4783,36 +4810,7 @@ SATCHEL_API satchel_status satchel_store_drop_collection(
     satchel_store *store, satchel_bytes name, bool discard_unsent);
 
 /**
- * Returns the conflict log, the oldest conflict first.
- *
- * | field       | type             | meaning                                            |
- * | ----------- | ---------------- | -------------------------------------------------- |
- * | `conflicts` | array of objects | the conflicts of the page, see below               |
- * | `next`      | integer or null  | the cursor of the next page; null for the last one |
- *
- * and each element of `conflicts`
- *
- * | field    | type            | meaning                                         |
- * | -------- | --------------- | ----------------------------------------------- |
- * | `id`     | integer         | the number of the conflict                      |
- * | `record` | string          | the id of the record                            |
- * | `kind`   | string          | "open", "lost" or "waiting", see below          |
- * | `side`   | string or null  | of "lost", "local" or "remote", see below       |
- * | `time`   | integer         | Unix ms                                         |
- * | `local`  | object or null  | the local document; null when it was deleted    |
- * | `remote` | object or null  | the remote document; null when it was deleted   |
- * | `base`   | object or null  | the document that was synchronized last         |
- * | `code`   | integer or null | of "waiting", the satchel_status of the reason  |
- * | `reason` | string or null  | of "waiting", why it cannot be applied          |
- *
- * An open conflict waits for the host's decision. In a lost one the version of `side` was
- * discarded, as a whole or where both had changed the same member: by the policy, or because
- * of a relation, as when a record that it refers to was deleted. `local` and `remote` are
- * then those of that time. Lost ones stay until they are resolved:
- * satchel_records_resolve() with the other side only removes them. A remote version that
- * is waiting violates a rule of the collection (the schema, a unique index, a relation),
- * or was written by a newer version of the app; it is applied when it no longer does, or
- * when the host resolves it.
+ * Returns conflicts of a collection as satchel_store_conflicts() does.
  *
  * @param records   the collection
  * @param after     `next` of the previous page; 0 for the first page

@@ -72,7 +72,7 @@ static void show_conflicts(struct device device) {
 static void reapply_all(struct device device) {
     satchel_buffer page = conflicts_of(device);
     for (size_t index = 0; index < count_of(&page, "conflicts"); index++)
-        must(satchel_photos_reapply(device.photos, number(&page, "/conflicts/%zu/id", index)));
+        must(satchel_photos_resolve(device.photos, number(&page, "/conflicts/%zu/id", index), satchel_text("{\"keep\": \"local\"}")));
     satchel_buffer_free(&page);
 }
 

@@ -81,7 +81,7 @@ def show_conflicts(device: Device) -> None:
 def reapply_all(device: Device) -> None:
     print(f"\nThe {device.name} applies it again.")
     for conflict in device.photos.conflicts():
-        device.photos.reapply(conflict)
+        device.photos.resolve(conflict, "local")
 
 
 def show_agreement(one: Device, other: Device) -> None:

@@ -153,7 +153,7 @@ private struct StatisticsReader {
           WHERE r.id > c.id << 40 AND r.id < (c.id + 1) << 40),
         (SELECT count(*) FROM sync_collection s JOIN sync_entry e ON e.collection = s.id
           WHERE s.name = c.name AND e.pending IS NOT NULL),
-        (SELECT count(*) FROM record_conflict f WHERE f.collection = c.id)
+        (SELECT count(*) FROM conflict f WHERE f.subject = 0 AND f.owner = c.id)
       FROM record_collection c WHERE version > 0 AND id > 0 ORDER BY name
       """
     ) { row in

@@ -97,6 +97,7 @@ public final class Store: Sendable {
       SubjectSchema("sync") { SyncLogSchema.subject }, SubjectSchema("records") { RecordSchema.subject },
       SubjectSchema("outbox") { OutboxSchema.subject }, SubjectSchema("mirrors") { MirrorSchema.subject },
       SubjectSchema("clock") { ClockSchema.subject },
+      SubjectSchema("conflicts") { ConflictSchema.subject },
     ]
 
   /// The migrations of the store's schema, oldest first. A released migration is never changed. The other

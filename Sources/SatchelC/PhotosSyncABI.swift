@@ -44,24 +44,17 @@ public func satchel_photos_detach(_ photos: OpaquePointer!) -> satchel_status {
 public func satchel_photos_conflicts(
   _ photos: OpaquePointer!, _ after: Int64, _ limit: Int32, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { out in
-    let conflicts = try Handles.photos.borrow(photos).conflicts(after: after, limit: Int(limit))
-    let next = conflicts.count == limit ? conflicts.last?.id : nil
-    try give(
-      [
-        "conflicts": .array(conflicts.map(\.json)), "next": next.map { .int($0) } ?? .null,
-      ], to: out)
+  conflicts(limit, out) { try Handles.photos.borrow(photos).conflicts(after: after, limit: $0) }
+}
+
+@_cdecl("satchel_photos_resolve") @implementation
+public func satchel_photos_resolve(
+  _ photos: OpaquePointer!, _ conflict: Int64, _ resolution: satchel_bytes
+) -> satchel_status {
+  guarded {
+    let resolution = try ConflictResolution(json: resolution.json("resolution"))
+    try Handles.photos.borrow(photos).resolve(conflict, resolution)
   }
-}
-
-@_cdecl("satchel_photos_reapply") @implementation
-public func satchel_photos_reapply(_ photos: OpaquePointer!, _ conflict: Int64) -> satchel_status {
-  guarded { try Handles.photos.borrow(photos).reapply(conflict) }
-}
-
-@_cdecl("satchel_photos_dismiss") @implementation
-public func satchel_photos_dismiss(_ photos: OpaquePointer!, _ conflict: Int64) -> satchel_status {
-  guarded { try Handles.photos.borrow(photos).dismiss(conflict) }
 }
 
 extension satchel_sync_options: HostSyncOptions {

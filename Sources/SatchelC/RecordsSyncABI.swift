@@ -92,14 +92,7 @@ public func satchel_store_drop_collection(
 public func satchel_records_conflicts(
   _ records: OpaquePointer!, _ after: Int64, _ limit: Int32, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { out in
-    let conflicts = try Handles.records.borrow(records).conflicts(after: after, limit: Int(limit))
-    let next = conflicts.count == limit ? conflicts.last?.id : nil
-    try give(
-      [
-        "conflicts": .array(conflicts.map(\.json)), "next": next.map { .int($0) } ?? .null,
-      ], to: out)
-  }
+  conflicts(limit, out) { try Handles.records.borrow(records).conflicts(after: after, limit: $0) }
 }
 
 @_cdecl("satchel_records_resolve") @implementation
@@ -107,7 +100,7 @@ public func satchel_records_resolve(
   _ records: OpaquePointer!, _ conflict: Int64, _ resolution: satchel_bytes
 ) -> satchel_status {
   guarded {
-    let resolution = try RecordResolution(json: resolution.json("resolution"))
+    let resolution = try ConflictResolution(json: resolution.json("resolution"))
     try Handles.records.borrow(records).resolve(conflict, resolution)
   }
 }

@@ -119,6 +119,26 @@ private func hostOptions<Options: HostSyncOptions>(
   return (reader, progress)
 }
 
+@_cdecl("satchel_store_conflicts") @implementation
+public func satchel_store_conflicts(
+  _ store: OpaquePointer!, _ after: Int64, _ limit: Int32, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  conflicts(limit, out) { try Handles.stores.borrow(store).conflicts(after: after, limit: $0) }
+}
+
+/// Gives a page of the conflict log.
+func conflicts(
+  _ limit: Int32, _ out: UnsafeMutablePointer<satchel_buffer>!,
+  _ read: (_ limit: Int) throws -> [ConflictEntry]
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let conflicts = try read(Int(limit))
+    let next = conflicts.count == limit ? conflicts.last?.id : nil
+    try give(
+      ["conflicts": .array(conflicts.map(\.json)), "next": next.map { .int($0) } ?? .null], to: out)
+  }
+}
+
 extension FirstSync {
   /// Converts a `satchel_first_sync`; nil for SATCHEL_FIRST_DEFAULT.
   init?(named number: satchel_first_sync.RawValue?) throws {

@@ -21,14 +21,19 @@ package struct SubjectSchema: Sendable {
   package var migrations: [Migration] { makeMigrations() }
   /// Computed when a check or a recovery reads them; opening a store does not.
   private let makeRules: @Sendable () -> StoredRules
+  /// The subjects whose tables it uses, too; they are created before its own.
+  package var needs: [SubjectSchema] { makeNeeds() }
+  private let makeNeeds: @Sendable () -> [SubjectSchema]
   /// The rules for the values of its tables.
   package var rules: StoredRules { makeRules() }
 
   package init(
     name: String, migrations: [Migration],
-    rules: @autoclosure @escaping @Sendable () -> StoredRules = StoredRules()
+    rules: @autoclosure @escaping @Sendable () -> StoredRules = StoredRules(),
+    needs: @autoclosure @escaping @Sendable () -> [SubjectSchema] = []
   ) {
     self.name = name
+    makeNeeds = needs
     makeMigrations = { migrations }
     makeRules = rules
   }
@@ -39,8 +44,12 @@ package struct SubjectSchema: Sendable {
   package init(_ name: String, _ schema: @escaping @Sendable () -> SubjectSchema) {
     self.name = name
     makeMigrations = { schema().migrations }
+    makeNeeds = { schema().needs }
     makeRules = { schema().rules }
   }
+
+  /// The schema of its own tables: a recovery finds each subject by these.
+  var alone: SubjectSchema { SubjectSchema(name: name, migrations: migrations, rules: rules) }
 
   /// The valid versions of a subject's tables.
   static var versions: ClosedRange<Int64> { 1...1 << 31 }
@@ -165,7 +174,7 @@ struct Migrator: Sendable {
 }
 
 extension Database {
-  /// Creates a subject's tables, or migrates them.
+  /// Creates the tables of a subject and of those that it needs, or migrates them.
   ///
   /// - Returns: whether the store has them; false only for a store opened read-only in which they were never
   ///   created
@@ -173,6 +182,7 @@ extension Database {
   @discardableResult
   package func prepare(_ subject: SubjectSchema) throws -> Bool {
     if prepared.withLock({ $0.contains(subject.name) }) { return true }
+    for needed in subject.needs { guard try prepare(needed) else { return false } }
     let version = try read { try subject.version($0) }
     try subject.refuseNewer(version, path: path)
     if version < subject.newest {

@@ -31,8 +31,8 @@ struct SatchelTool: ParsableCommand {
       """,
     version: Store.versionDetails,
     subcommands: [
-      SyncCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self, StateCommand.self,
-      StoryCommand.self, StoreCommand.self, ReportCommand.self, DemoCommand.self,
+      SyncCommand.self, ConflictsCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self,
+      StateCommand.self, StoryCommand.self, StoreCommand.self, ReportCommand.self, DemoCommand.self,
     ])
 }
 

@@ -53,8 +53,8 @@ static void no_photos(const char *what, satchel_photos *photos) {
     refused_out(what, wanted, NULL, satchel_photos_verify(photos, remote, text("lena"), NULL, &out));
     refused(what, wanted, NULL, satchel_photos_detach(photos));
     refused_out(what, wanted, NULL, satchel_photos_conflicts(photos, 0, 10, &out));
-    refused(what, wanted, NULL, satchel_photos_reapply(photos, 1));
-    refused(what, wanted, NULL, satchel_photos_dismiss(photos, 1));
+    refused(what, wanted, NULL, satchel_photos_resolve(photos, 1, text("{\"keep\":\"local\"}")));
+    refused(what, wanted, NULL, satchel_photos_resolve(photos, 1, text("{\"keep\":\"remote\"}")));
 }
 
 /** Every call that takes a remote, with invalid ones. */

@@ -208,8 +208,8 @@ static void queries(void) {
     }
     static const int64_t ids[] = {0, -1, 77, INT64_MAX, INT64_MIN};
     for (size_t index = 0; index < sizeof ids / sizeof *ids; index++) {
-        refused("no conflict", SATCHEL_ENOTFOUND, NULL, satchel_photos_reapply(device.photos, ids[index]));
-        refused("no conflict", SATCHEL_ENOTFOUND, NULL, satchel_photos_dismiss(device.photos, ids[index]));
+        refused("no conflict", SATCHEL_ENOTFOUND, NULL, satchel_photos_resolve(device.photos, ids[index], text("{\"keep\":\"local\"}")));
+        refused("no conflict", SATCHEL_ENOTFOUND, NULL, satchel_photos_resolve(device.photos, ids[index], text("{\"keep\":\"remote\"}")));
     }
     unchanged("queries");
 }

@@ -26,7 +26,7 @@ static json_t *conflict_in(json_t *page, int shard) {
     size_t index;
     json_t *conflict;
     json_array_foreach(at(page, "/conflicts"), index, conflict) {
-        if (number_at(conflict, "/shard") == shard) return conflict;
+        if (strtol((char[]){text_at(conflict, "/md5")[0], 0}, NULL, 16) == shard) return conflict;
     }
     return NULL;
 }
@@ -80,19 +80,20 @@ static void conflict(struct device *phone, struct device *tablet, satchel_remote
     json_t *page = conflicts_of(tablet);
     json_t *renamed = conflict_in(page, 1), *removed = conflict_in(page, 15);
     CHECK(json_array_size(at(page, "/conflicts")) == 2 && json_is_null(at(page, "/next")), "the conflicts");
-    CHECK(strcmp(text_at(renamed, "/kind"), "upsert") == 0 && strcmp(text_at(renamed, "/cause"), "sync") == 0
+    CHECK(strcmp(text_at(renamed, "/kind"), "lost") == 0 && strcmp(text_at(renamed, "/side"), "local") == 0
+              && strcmp(text_at(renamed, "/subject"), "photos") == 0 && strcmp(text_at(renamed, "/cause"), "sync") == 0
               && strcmp(text_at(renamed, "/local/filename"), "tablet.jpg") == 0
               && strcmp(text_at(renamed, "/remote/filename"), "phone.jpg") == 0
               && strcmp(text_at(renamed, "/base/filename"), "one.jpg") == 0,
           "a name that lost");
-    CHECK(strcmp(text_at(removed, "/kind"), "delete") == 0 && json_is_null(at(removed, "/local"))
+    CHECK(json_is_null(at(removed, "/local"))
               && strcmp(text_at(removed, "/remote/filename"), "two.jpg") == 0,
           "a deletion that lost");
     int64_t first = number_at(renamed, "/id"), second = number_at(removed, "/id");
-    must(satchel_photos_reapply(tablet->photos, first), "applying again");
-    must(satchel_photos_dismiss(tablet->photos, second), "forgetting");
-    CHECK(satchel_photos_reapply(tablet->photos, first) == SATCHEL_ENOTFOUND
-              && satchel_photos_dismiss(tablet->photos, second) == SATCHEL_ENOTFOUND,
+    must(satchel_photos_resolve(tablet->photos, first, text("{\"keep\":\"local\"}")), "applying again");
+    must(satchel_photos_resolve(tablet->photos, second, text("{\"keep\":\"remote\"}")), "forgetting");
+    CHECK(satchel_photos_resolve(tablet->photos, first, text("{\"keep\":\"local\"}")) == SATCHEL_ENOTFOUND
+              && satchel_photos_resolve(tablet->photos, second, text("{\"keep\":\"remote\"}")) == SATCHEL_ENOTFOUND,
           "a conflict is there twice");
     json_decref(page);
     page = conflicts_of(tablet);
@@ -139,7 +140,7 @@ static void merge(struct device *phone, struct device *tablet, satchel_remote *r
          "declaring another");
     satchel_photos_free(declared);
     json_t *page = conflicts_of(tablet);
-    must(satchel_photos_dismiss(tablet->photos, number_at(page, "/conflicts/0/id")), "dismissing");
+    must(satchel_photos_resolve(tablet->photos, number_at(page, "/conflicts/0/id"), text("{\"keep\":\"remote\"}")), "dismissing");
     json_decref(page);
 }
 

@@ -34,9 +34,10 @@ final class HostileFixture: Sendable {
     try raw.run(
       """
       INSERT INTO photo_file SELECT id, 'a.jpg', zeroblob(16), 10, 20, 0 FROM photo_catalogue;
-      INSERT INTO photo_conflict(catalogue, md5, time, cause, local, remote)
-        SELECT catalogue, md5, 5, 'sync', line, line FROM photo_change WHERE line IS NOT NULL LIMIT 1;
-      INSERT INTO record_conflict(collection, key, kind, time, local, side) SELECT id, 'c9', 'lost', 5, x'7b7d', 'local' FROM record_collection;
+      INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local, remote)
+        SELECT 1, catalogue, lower(hex(md5)), 2, 0, 0, 5, line, line FROM photo_change WHERE line IS NOT NULL LIMIT 1;
+      INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local)
+        SELECT 0, id, 'c9', 2, 0, 0, 5, x'7b7d' FROM record_collection;
       """)
     try raw.settle()
     bytes = try Data(contentsOf: URL(filePath: path))

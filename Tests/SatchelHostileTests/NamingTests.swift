@@ -19,7 +19,7 @@ private let independent: Set<String> = [
   "photo_catalogue.sequence", "photo_file.modified", "photo_local.last_attempt", "photo_local.queued",
   "record.created",
   "record.modified", "record.revision", "record_collection.shape", "record_collection.version",
-  "record_conflict.id", "record_conflict.time", "record_migration.version", "section.updated_at",
+  "conflict.time", "record_migration.version", "section.updated_at",
   "outbox_saved.through", "outbox_saved.time", "outbox_saved.writer",
   "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
   "sync_log.synced", "sync_writer.file", "sync_writer.stamp",
@@ -32,8 +32,7 @@ private let independent: Set<String> = [
   "remote_probe.passed", "remote_probe.user", "remote_probe.remote",
   "story_library.directory", "story_library.token",
   // The discarded versions of conflicts.
-  "photo_conflict.local", "photo_conflict.remote", "photo_conflict.time",
-  "record_conflict.key", "record_conflict.local",
+  "conflict.local", "conflict.remote",
   // Where a block begins: a first hash that is lower finds the same.
   "entity_index.first", "record_key.first",
   // For people; `identity` is what is looked up.
@@ -47,13 +46,12 @@ private let repeated = ["story_file.", "story_tag."]
 private let absent: Set<String> = [
   "record_dropped.name", "record_dropped.revised", "sync_log.key", "sync_owner.id",
   "sync_owner.key", "sync_owner.phase",
-  "photo_conflict.base", "photo_local.aperture", "photo_local.camera_model", "photo_local.error",
+  "photo_local.aperture", "photo_local.camera_model", "photo_local.error",
   "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",
   "photo_local.lease_owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",
   "photo_local.thumbnail_cached_at", "photo_local.scanned_date", "photo_local.date_source",
   "photo_shard.pending_checksum", "photo_shard.pending_sequence",
-  "record_conflict.base", "record_conflict.code", "record_conflict.reason", "record_conflict.remote",
-  "record_conflict.waits_for", "record_collection.sealed_by",
+  "conflict.base", "conflict.code", "conflict.reason", "conflict.waits_for", "record_collection.sealed_by",
   "outbox_applied.file", "outbox_applied.through", "outbox_rejected.entry", "outbox_rejected.file",
   "outbox_rejected.id", "outbox_rejected.number", "outbox_rejected.reason", "outbox_rejected.time",
   "sync_entry.ancestors", "sync_entry.conflict", "sync_entry.created", "sync_entry.deleted",
@@ -70,7 +68,7 @@ private let optional: Set<String> = [
   // Values of the app.
   "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.
-  "change", "photo_conflict", "photo_file", "record_conflict", "record_migration",
+  "change", "conflict", "photo_file", "record_migration",
   "outbox_saved", "remote_probe", "story_tag", "sync_owner",
 ]
 

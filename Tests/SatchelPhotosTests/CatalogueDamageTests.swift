@@ -30,7 +30,7 @@ import Testing
       "UPDATE photo_change SET line = x'00'", "UPDATE photo_change SET line = NULL",
       "UPDATE photo_change SET in_base = 5", "UPDATE photo_local SET backup = 9",
       "UPDATE photo_local SET md5 = x''", "UPDATE photo_local SET lease_owner = NULL, backup = 2",
-      "UPDATE photo_conflict SET local = x'ff'", "UPDATE photo_conflict SET cause = 'x'",
+      "UPDATE conflict SET local = x'ff'", "UPDATE conflict SET cause = 7", "UPDATE conflict SET key = 'x'",
       "DELETE FROM photo_catalogue", "UPDATE photo_date SET photos = x'0000'",
       "UPDATE photo_date SET photos = CAST(photos || x'0000000000000000' AS BLOB)",
       "UPDATE photo_date SET photos = zeroblob(length(photos))",

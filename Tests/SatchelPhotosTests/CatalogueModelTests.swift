@@ -170,7 +170,9 @@ import Testing
       #expect(modified == (try photos.status().shards.filter { $0.changes > 0 }.map(\.shard)))
       let conflicts = try photos.conflicts(limit: 100_000)
       #expect(
-        conflicts.map { .init(md5: $0.md5, local: $0.local, remote: $0.remote) } == model.conflicts)
+        conflicts.compactMap { each in
+          each.md5.map { .init(md5: $0, local: each.localPhoto, remote: each.remotePhoto) }
+        } == model.conflicts)
       for state in try photos.syncState().shards {
         #expect(state.syncedPhotos == Int64(model.synced.keys.filter { $0.shard == state.index }.count))
       }

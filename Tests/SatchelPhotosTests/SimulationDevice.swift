@@ -1,3 +1,4 @@
+import SatchelDocuments
 import SatchelRemoteTesting
 
 @testable import SatchelPhotos
@@ -46,9 +47,12 @@ final class SimulationDevice: @unchecked Sendable {
   }
 
   /// Conflicts of the log after one.
-  func conflicts(after id: Int64) throws -> [PhotoConflict] {
+  func conflicts(after id: Int64) throws -> [ConflictEntry] {
     try catalogue.read(otherwise: []) { connection, catalogue in
-      try ConflictTable(connection: connection, catalogue: catalogue).rows(after: id, limit: 10_000)
+      try ConflictLog(connection).rows(of: ConflictLog.Owner(.photos, catalogue), after: id, limit: 10_000)
+        .map {
+          try PhotoCatalogue.conflict($0, connection)
+        }
     }
   }
 }

@@ -139,7 +139,7 @@ extension SimulationWorld {
     if edit.value == nil, try hasGone(device, photo, edit) { return }
     if try !isFinal && device.value(photo) == edit.value { return }
     let isLogged = try device.conflicts(after: edit.conflict).contains {
-      $0.md5 == SimulationPhoto.all[photo] && $0.local?.filename == edit.value
+      $0.md5 == SimulationPhoto.all[photo] && $0.localPhoto?.filename == edit.value
     }
     if isLogged { return }
     throw SimulationViolation(

@@ -26,10 +26,10 @@ struct SyncConflictTests {
     #expect(try SyncFixture.content(other) == fixture.content())
 
     let lost = try other.conflicts()
-    #expect(Set(lost.compactMap(\.local?.filename)) == ["other.jpg", "own.jpg"])
-    #expect(lost.first { $0.local?.filename == "other.jpg" }?.remote?.filename == "one.jpg")
-    #expect(lost.first { $0.local?.filename == "other.jpg" }?.base?.filename == "a.jpg")
-    for conflict in lost { try other.reapply(conflict.id) }
+    #expect(Set(lost.compactMap(\.localPhoto?.filename)) == ["other.jpg", "own.jpg"])
+    #expect(lost.first { $0.localPhoto?.filename == "other.jpg" }?.remotePhoto?.filename == "one.jpg")
+    #expect(lost.first { $0.localPhoto?.filename == "other.jpg" }?.basePhoto?.filename == "a.jpg")
+    for conflict in lost { try other.resolve(conflict.id, .keepLocal) }
     try fixture.sync(other)
     try fixture.sync(one)
     #expect(try one.photo(SyncFixture.md5(2, 1))?.photo.filename == "other.jpg")
@@ -98,7 +98,7 @@ struct SyncConflictTests {
     #expect(report.failed.isEmpty)
     #expect(SyncFixture.numbers(report.conflicts) == [2])
     #expect(SyncFixture.numbers(report.uploaded) == (onConflict == .merge ? [2] : []))
-    #expect(try one.conflicts().map(\.local?.filename) == (onConflict == .merge ? [] : ["one.jpg"]))
+    #expect(try one.conflicts().map(\.localPhoto?.filename) == (onConflict == .merge ? [] : ["one.jpg"]))
     try fixture.sync(other)
     #expect(try SyncFixture.content(one) == fixture.content())
     #expect(try SyncFixture.content(other) == fixture.content())

@@ -160,7 +160,7 @@ struct SyncDamageTests {
     #expect(try fixture.readManifest().checksum(of: try #require(Shard.Index(2))) == Shard.checksum(bytes))
     #expect(try fixture.readManifest().photoCount == 21)
     // The rows that unproven bytes replace are logged.
-    #expect(try device.conflicts().map(\.local?.filename) == (isNew ? [] : ["a.jpg"]))
+    #expect(try device.conflicts().map(\.localPhoto?.filename) == (isNew ? [] : ["a.jpg"]))
   }
 
   @Test("photos that are missing in another program's unfinished write are counted and kept")

@@ -18,7 +18,7 @@ from documents import is_merged, own_ids, shared_ids
 from journal import Edit, History
 from record_device import possible_texts
 from record_log import Envelope
-from satchel.records import RecordConflict
+from satchel.sync import ConflictEntry
 
 #: Seconds in which two clocks that count milliseconds may say the same.
 TICK = 0.002
@@ -31,11 +31,11 @@ class Left:
     number: int
     history: History
     texts: dict[str, str]
-    conflicts: list[RecordConflict]
+    conflicts: list[ConflictEntry]
     faults: list[str]
 
     @property
-    def lost(self) -> list[RecordConflict]:
+    def lost(self) -> list[ConflictEntry]:
         return [each for each in self.conflicts if each.side == "local"]
 
 

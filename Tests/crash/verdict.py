@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from device import OTHERS, md5, own_rows, row, shared_rows
 from journal import Edit, History, Sync
 from remote import Remote
-from satchel.photos import PhotoConflict
+from satchel.sync import ConflictEntry
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Left:
 
     number: int
     history: History
-    conflicts: list[PhotoConflict]
+    conflicts: list[ConflictEntry]
     shards: dict[str, bytes]
     faults: list[str]
     changes: int

@@ -37,8 +37,7 @@ SELDOM = {
     "satchel_store_enter": "needs a batch of another thread that is still open",
     "satchel_records_resolve": "needs an open conflict",
     "satchel_photos_backup_restore": "needs a photo whose file a backup has sent",
-    "satchel_photos_reapply": "needs a conflict",
-    "satchel_photos_dismiss": "needs a conflict",
+    "satchel_photos_resolve": "needs a conflict",
 }
 
 

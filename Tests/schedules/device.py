@@ -14,7 +14,8 @@ from typing import Any
 
 import satchel
 from bucket import Bucket, Line
-from satchel.records import Index, RecordConflict, Relation
+from satchel.records import Index, Relation
+from satchel.sync import ConflictEntry
 
 USER = "ada"
 HEAD = f"records/{USER}/head"
@@ -87,7 +88,7 @@ class Device:
         for name in before.keys() - after.keys():
             self._replace(before[name], None)
 
-    def resolve(self, conflict: RecordConflict, collection: str) -> str:
+    def resolve(self, conflict: ConflictEntry, collection: str) -> str:
         """Decides a conflict by a new version; what happened."""
         records = self.opened().records(collection)
         self.history.edits += 1
@@ -112,7 +113,7 @@ class Device:
             for record in self.opened().records(collection).list():
                 yield f"{collection}/{record.id}", record.document
 
-    def conflicts(self) -> Iterator[tuple[str, RecordConflict]]:
+    def conflicts(self) -> Iterator[tuple[str, ConflictEntry]]:
         for collection in ("notes", "courses", "lessons"):
             for conflict in self.opened().records(collection).conflicts():
                 yield collection, conflict

@@ -24,7 +24,7 @@ from typing import Any
 import satchel
 from bucket import Bucket, Line
 from device import HEAD, TOKEN, USER, Device, History
-from satchel.records import RecordConflict
+from satchel.sync import ConflictEntry
 
 DAY = 86_400_000
 YEAR = 365 * DAY
@@ -125,7 +125,7 @@ class Schedule:
             if conflict.kind == "open":
                 self.decide(device, collection, conflict)
 
-    def decide(self, device: Device, collection: str, conflict: RecordConflict) -> None:
+    def decide(self, device: Device, collection: str, conflict: ConflictEntry) -> None:
         outcome = device.resolve(conflict, collection)
         self.trace(device, "decides", collection, conflict.record, conflict.kind, outcome)
 

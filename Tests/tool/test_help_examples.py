@@ -38,8 +38,8 @@ EXAMPLES = sorted({line for _, text in HELPS for line in EXAMPLE.findall(text)} 
 
 # Examples that exit with 1 here, as their help says: there is nothing to list, or something to transfer.
 ATTENTION = (
-    "--dry-run", "--status error", "records conflicts planner.satchel", "photos conflicts list",
-    "photos conflicts guide.satchel", "story lint -",
+    "--dry-run", "--status error", "conflicts planner.satchel", "conflicts list",
+    "story lint -",
 )  # fmt: skip
 
 
@@ -206,9 +206,9 @@ def make_photo_conflicts(home):
 
 def prepare(home, example):
     """Brings about what an example is about; returns it with names of this machine."""
-    if "records conflicts" in example:
+    if "conflicts" in example and "planner" in example:
         make_conflicts(home)
-    if "photos conflicts" in example:
+    if "conflicts" in example and "planner" not in example:
         make_photo_conflicts(home)
     if re.search(r"photos (verify|backup restore|backup refresh)", example):
         home.run("satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos")

@@ -198,32 +198,36 @@ def lost(pictures, tmp_path):
     return pictures
 
 
-def test_conflicts_are_listed_shown_and_resolved(lost):
+def test_conflicts_are_listed_and_resolved(lost):
     assert sorted(lost.names()) == ["their 0.jpg", "their 1.jpg", "their 2.jpg"]
-    conflicts = lost("conflicts", "--json", code=1).json
+    def conflicts_of(command, *words, **options):
+        words = [lost.store, "--photos", lost.pictures, *words]
+        return lost.run(command, *map(str, words), subject="conflicts", **options)
+
+    conflicts = conflicts_of("list", "--json", code=1).json
     assert len(conflicts) == 3
-    listed = [line.split()[0] for line in lost("conflicts list", code=1).lines]
-    assert listed == [str(each["id"]) for each in conflicts]
     first, second, third = conflicts
-    text = lost("conflicts show", first["id"])
-    shown = {line.split()[0]: line for line in text.lines}
-    assert first["local"]["filename"] in shown["filename"]
-    assert first["remote"]["filename"] in shown["filename"]
-    assert shown["filename"].startswith("filename *")
-    assert lost("conflicts show", first["id"], "--json").json == first
-    lost("conflicts show", 10**9, code=1)
-    lost("conflicts show", -1, code=2)
-    assert lost("conflicts reapply", first["id"]).out == "1 change reapplied\n"
+    assert {each["subject"] for each in conflicts} == {"photos"}
+    assert (first["kind"], first["side"], first["cause"]) == ("lost", "local", "import")
+    lines = conflicts_of("list", code=1).lines
+    headings = [line for line in lines if not line.startswith(" ")]
+    assert [line.split()[0] for line in headings] == [str(each["id"]) for each in conflicts]
+    assert headings[0].endswith(first["md5"])
+    assert [line.split()[0] for line in lines[1:4]] == ["local", "remote", "lost"]
+    assert first["local"]["filename"] in lines[1]
+    assert first["remote"]["filename"] in lines[2]
+    assert lines[3].split(maxsplit=1)[1] == "local, to an import"
+    resolved = conflicts_of("resolve", first["id"], "--keep", "local").out
+    assert resolved.endswith(f"{first['md5']}: conflict {first['id']} resolved\n")
     assert first["local"]["filename"] in lost.names()
-    result = lost("conflicts reapply", first["id"], second["id"], "--json", code=1)
-    assert result.json == {"reapplied": [second["id"]], "missing": [first["id"]]}
+    result = conflicts_of("resolve", first["id"], second["id"], "--keep", "local", "--json", code=1)
+    assert result.json == {"resolved": [second["id"]], "missing": [first["id"]]}
     assert result.err == f"satchel: there is no conflict {first['id']}\n"
-    assert lost("conflicts dismiss", "--all").out == "1 change dismissed\n"
+    conflicts_of("resolve", "--all", "--keep", "remote")
     assert third["remote"]["filename"] in lost.names()
-    assert lost("conflicts").out == "no conflicts\n"
-    lost("conflicts dismiss", "--all", code=1)
-    for wrong in ([], ["--all", "1"], ["one"]):
-        lost("conflicts reapply", *wrong, code=2)
+    assert conflicts_of("list").out == "no conflicts\n"
+    conflicts_of("resolve", "--all", "--keep", "remote", code=1)
+    lost.run("list", str(lost.store), subject="conflicts")
 
 
 def test_ten_thousand_photos(pictures, tmp_path):

@@ -80,12 +80,12 @@ def apart(remote, pictures, tablet):
 def test_a_lost_change_is_kept_and_reapplied(apart, remote, pictures, tablet):
     result = remote.sync(tablet, code=1)
     assert f"changed on both sides: {apart:x}" in result.lines
-    assert '1 change lost a conflict: see "satchel photos conflicts"' in result.lines
+    assert '1 change lost a conflict: see "satchel conflicts"' in result.lines
     assert tablet.names() == ["dawn.jpg", "other.jpg"]
-    [conflict] = tablet("conflicts", "--json", code=1).json
+    [conflict] = tablet.run("list", str(tablet.store), "--json", subject="conflicts", code=1).json
     sides = [conflict[side]["filename"] for side in ("local", "remote", "base")]
     assert sides == ["dusk.jpg", "dawn.jpg", "old.jpg"]
-    tablet("conflicts reapply", conflict["id"])
+    tablet.run("resolve", str(tablet.store), str(conflict["id"]), "--keep", "local", subject="conflicts")
     assert remote.report(tablet)["uploaded"] == [apart]
     assert remote.report(pictures)["downloaded"] == [apart]
     assert pictures.names() == ["dusk.jpg", "other.jpg"]
@@ -94,7 +94,7 @@ def test_a_lost_change_is_kept_and_reapplied(apart, remote, pictures, tablet):
 def test_rows_are_merged_with_on_conflict_merge(apart, remote, pictures, tablet):
     report = remote.report(tablet, "--on-conflict", "merge")
     assert (report["conflicts"], report["uploaded"], report["conflict_rows"]) == ([apart], [apart], 0)
-    assert tablet("conflicts").out == "no conflicts\n"
+    assert tablet.run("list", str(tablet.store), subject="conflicts").out == "no conflicts\n"
     remote.sync(pictures)
     assert pictures.names() == ["dusk.jpg", "other.jpg"]
 

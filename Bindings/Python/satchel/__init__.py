@@ -53,7 +53,7 @@ from satchel.errors import (
 from satchel.observer import Change, Observer, RecordKey, StateKey
 from satchel.session import Session, SessionSection, SessionState
 from satchel.store import Store, library_version, open
-from satchel.sync import AccountDeletionReport, StoreSyncReport
+from satchel.sync import AccountDeletionReport, ConflictEntry, StoreSyncReport
 from satchel.values import (
     ClockCorrection,
     Context,
@@ -91,6 +91,7 @@ __all__ = [
     "ClockCorrection",
     "Closed",
     "Conflict",
+    "ConflictEntry",
     "ConstraintViolation",
     "Context",
     "Damaged",

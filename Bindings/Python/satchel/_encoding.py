@@ -11,7 +11,7 @@ import math
 import operator
 import os
 from datetime import datetime, timedelta, timezone
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, Union
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 from satchel._abi import Bytes
 from satchel._numbers import BigNumber
@@ -124,16 +124,6 @@ def number(value: Any, name: str) -> float:
         except OverflowError:
             pass
     raise InvalidArgument(f"{name} must be a number, not {value!r}")
-
-
-def conflict_number(conflict: Any, kind: Type[Any]) -> int:
-    """The number of an entry of a conflict log.
-
-    :param conflict: the number, or the entry
-    :param kind: the class of the entries
-    """
-    number = conflict.id if isinstance(conflict, kind) else conflict
-    return whole(number, "conflict", -(2**63), 2**63 - 1)
 
 
 def whole_or_default(number: Any, name: str, minimum: int, maximum: int) -> int:

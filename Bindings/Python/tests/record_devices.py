@@ -9,8 +9,8 @@ from helpers import Clock
 
 import satchel
 from satchel import Records, StoreSyncReport
-from satchel.records import RecordConflict
 from satchel.remote import Remote
+from satchel.sync import ConflictEntry
 
 Collection = Records[Dict[str, Any]]
 Documents = Dict[str, Dict[str, Any]]
@@ -54,7 +54,7 @@ def kinds(records: Collection) -> List[Tuple[str, str]]:
     return [(each.record, each.kind) for each in records.conflicts()]
 
 
-def only(conflicts: Iterable[RecordConflict], record: str) -> RecordConflict:
+def only(conflicts: Iterable[ConflictEntry], record: str) -> ConflictEntry:
     [found] = (each for each in conflicts if each.record == record)
     return found
 

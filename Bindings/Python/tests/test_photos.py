@@ -54,7 +54,7 @@ def test_the_names_that_stay(store: satchel.Store, tmp_path: Path) -> None:
         assert isinstance(getattr(report_of_sync, name), int)
     assert photos.conflicts() == []
     with pytest.raises(satchel.NotFound):
-        photos.reapply(1)
+        photos.resolve(1, "local")
 
 
 def test_a_photo_is_returned_as_it_was_given(photos: PhotoCatalogue) -> None:

@@ -123,23 +123,23 @@ def test_an_import_replaces_a_shard_and_keeps_what_lost(photos: PhotoCatalogue) 
     conflicts = {each.md5: each for each in photos.conflicts()}
     assert report.conflicts == len(conflicts) == 3
     lost = conflicts[md5(1, 0)]
-    assert (lost.cause, lost.kind, lost.shard) == ("import", "upsert", 0)
+    assert (lost.subject, lost.cause, lost.kind, lost.side) == ("photos", "import", "lost", "local")
     assert lost.local is not None
     assert lost.remote is not None
     assert (lost.local.filename, lost.remote.row) == ("mine", old)
-    assert (conflicts[md5(3, 0)].kind, conflicts[md5(3, 0)].local) == ("delete", None)
+    assert conflicts[md5(3, 0)].local is None
     assert conflicts[md5(4, 0)].remote is None
-    photos.reapply(lost)
-    photos.reapply(conflicts[md5(3, 0)].id)
-    photos.dismiss(conflicts[md5(4, 0)])
+    photos.resolve(lost, "local")
+    photos.resolve(conflicts[md5(3, 0)].id, "local")
+    photos.resolve(conflicts[md5(4, 0)], "remote")
     mine = {**old, "filename": "mine"}
     assert_holds(photos, {each["md5"]: each for each in (mine, new, row(5, 1))})
     assert photos.conflicts() == []
     for done in (lost, lost.id, conflicts[md5(4, 0)]):
         with pytest.raises(satchel.NotFound):
-            photos.reapply(done)
+            photos.resolve(done, "local")
         with pytest.raises(satchel.NotFound):
-            photos.dismiss(done)
+            photos.resolve(done, "remote")
 
 
 def test_an_import_that_merges_keeps_changes_on_top(photos: PhotoCatalogue) -> None:

@@ -233,12 +233,13 @@ def test_local_values_that_are_none(rows: PhotoCatalogue) -> None:
 def test_conflicts_that_are_none(rows: PhotoCatalogue) -> None:
     for bad in (None, "1", 1.5, True, 2**63, md5("a")):
         with pytest.raises(InvalidArgument, match="conflict"):
-            rows.reapply(bad)  # type: ignore[arg-type]
-        with pytest.raises(InvalidArgument, match="conflict"):
-            rows.dismiss(bad)  # type: ignore[arg-type]
+            rows.resolve(bad, "local")  # type: ignore[arg-type]
     for unknown in (0, -1, 2**63 - 1, -(2**63)):
         with pytest.raises(satchel.NotFound):
-            rows.reapply(unknown)
+            rows.resolve(unknown, "local")
+    for keep in ("both", "", None, 1):
+        with pytest.raises(InvalidArgument, match="keep"):
+            rows.resolve(1, keep)  # type: ignore[arg-type]
 
 
 def test_arguments_of_long_work(rows: PhotoCatalogue, remote_copy: satchel.remote.Remote) -> None:
@@ -290,8 +291,7 @@ def every_call(photos: PhotoCatalogue, remote: satchel.remote.Remote) -> List[Ca
         lambda: photos.verify(remote, "ada"),
         lambda: photos.detach(),
         lambda: photos.conflicts(),
-        lambda: photos.reapply(1),
-        lambda: photos.dismiss(1),
+        lambda: photos.resolve(1, "local"),
     ]
 
 

@@ -92,16 +92,16 @@ def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, remot
     assert rows_of(tablet.iterate()) == rows_of(phone.iterate())
     conflicts = {each.md5: each for each in tablet.conflicts()}
     mine = conflicts[md5(1, 3)]
-    assert (mine.cause, mine.kind, mine.shard) == ("sync", "upsert", 3)
+    assert (mine.subject, mine.cause, mine.kind, mine.side) == ("photos", "sync", "lost", "local")
     assert [side and side.filename for side in (mine.local, mine.remote, mine.base)] == [
         "tablet",
         "phone",
         "IMG_1.jpg",
     ]
     assert mine.happened_at is not None
-    assert conflicts[md5(2, 3)].kind == "delete"
+    assert conflicts[md5(2, 3)].local is None
     for conflict in conflicts.values():
-        tablet.reapply(conflict)
+        tablet.resolve(conflict, "local")
     assert tablet.status().conflicts == 0
     assert moved(tablet.sync(remote_copy, "ada")) == {"uploaded": [3]}
     phone.sync(remote_copy, "ada")

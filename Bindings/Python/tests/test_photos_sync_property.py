@@ -123,7 +123,7 @@ class Album(RuleBasedStateMachine):
     def reapply(self, device: int) -> None:
         known = self.devices[device]
         for conflict in known.photos.conflicts():
-            known.photos.reapply(conflict)
+            known.photos.resolve(conflict, "local")
             known.rows.pop(conflict.md5, None)
             if conflict.local is not None:
                 known.rows[conflict.md5] = conflict.local.row

@@ -19,8 +19,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from record_devices import Collection, Device
 
 import satchel
-from satchel.records import Index, RecordConflict, Relation
+from satchel.records import Index, Relation
 from satchel.remote import Directory
+from satchel.sync import ConflictEntry
 
 COURSES = st.integers(0, 4).map(lambda number: f"c{number}")
 LESSONS = st.integers(0, 4).map(lambda number: f"l{number}")
@@ -140,7 +141,7 @@ class School(RuleBasedStateMachine):
     def sync(self, device: int) -> None:
         assert self.devices[device].sync(self.remote).ok
 
-    def conflicts(self, device: int) -> List[RecordConflict]:
+    def conflicts(self, device: int) -> List[ConflictEntry]:
         lessons = self.lessons[device]
         return self.devices[device].records.conflicts() + (lessons.conflicts() if lessons is not None else [])
 
@@ -151,7 +152,7 @@ class School(RuleBasedStateMachine):
             if conflict.kind == "open":
                 self.decide(device, conflict)
 
-    def decide(self, device: int, conflict: RecordConflict) -> None:
+    def decide(self, device: int, conflict: ConflictEntry) -> None:
         """Takes the remote version, without its code and its references, where there is one."""
         records = self.devices[device].records if conflict.record[0] == "c" else self.lessons[device]
         assert records is not None

@@ -79,7 +79,7 @@ def test_two_devices_agree(devices: Devices, bucket: S3) -> None:
     phone.sync(bucket, "ada")
     assert tablet.sync(bucket, "ada").conflicts == [int(md5(1)[0], 16)]
     (conflict,) = tablet.conflicts()
-    tablet.reapply(conflict)
+    tablet.resolve(conflict, "local")
     tablet.sync(bucket, "ada")
     phone.sync(bucket, "ada")
     for device in devices:

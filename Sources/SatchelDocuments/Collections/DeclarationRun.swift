@@ -90,7 +90,7 @@ struct DeclarationRun {
 
   /// Makes the entries of the sync log undecided that may have waited for this declaration.
   private func reconsiderWaiting(_ name: String, _ id: Int64) throws {
-    let conflicts = ConflictTable(connection: connection)
+    let conflicts = ConflictLog(connection)
     guard try conflicts.hasWaiting(), let tracker = try work.tracker() else { return }
     for waiting in try conflicts.waiting(forCollection: name, id) {
       guard let owner = try CollectionRow.read(waiting.collection, connection) else { continue }

@@ -9,7 +9,7 @@ public enum RecordSyncStatus: String, Sendable, CaseIterable {
   /// The record has changes to upload.
   case pending
   case synced
-  /// A newer remote version is known, and cannot be applied yet; see `RecordConflict`.
+  /// A newer remote version is known, and cannot be applied yet; see `ConflictEntry`.
   case waiting
   /// Both sides changed the record, and the host has to decide.
   case conflict

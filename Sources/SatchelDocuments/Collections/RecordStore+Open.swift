@@ -18,7 +18,7 @@ extension RecordStore {
     let prepared = try PreparedDeclaration(declaration)
     try prepared.checkPaths(prepared.schema)
     let name = declaration.name
-    let hasTables = try database.prepare(SyncLogSchema.subject) && database.prepare(RecordSchema.subject)
+    let hasTables = try database.prepare(RecordSchema.subject)
     if hasTables, let known = try openUnchanged(prepared) {
       keepMigrations(of: known)
       return known

@@ -32,10 +32,11 @@ extension RecordStore {
     }
     for sql: StaticString in [
       "DELETE FROM record WHERE id >= 1 << 40", "DELETE FROM record_key", "DELETE FROM record_value",
-      "DELETE FROM record_reference", "DELETE FROM record_kept", "DELETE FROM record_conflict",
+      "DELETE FROM record_reference", "DELETE FROM record_kept",
     ] {
       try connection.run(sql)
     }
+    try ConflictLog(connection).removeAll(.records)
     try keepKeysOfReserved(connection)
     let names = collections.map(\.name)
     if !names.isEmpty { transaction.note(subject: .records, keys: names) }

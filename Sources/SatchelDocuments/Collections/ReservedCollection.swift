@@ -50,7 +50,7 @@ extension RecordStore {
   /// - Throws: `.newer`, `.readOnly`; see `Database.prepare`
   @discardableResult
   package func prepareReserved() throws -> Bool {
-    try database.prepare(SyncLogSchema.subject) && database.prepare(RecordSchema.subject)
+    try database.prepare(RecordSchema.subject)
   }
 
   package var hasReserved: Bool { get throws { try database.has(RecordSchema.subject) } }

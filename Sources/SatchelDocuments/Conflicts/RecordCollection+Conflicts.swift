@@ -4,62 +4,15 @@ import SatchelSync
 import SatchelStorage
 
 extension RecordCollection {
-  /// Returns conflicts, oldest first.
+  /// Returns the conflicts of this collection, oldest first.
   ///
   /// - Parameter number: 0, or the id of the last conflict of the previous page
-  public func conflicts(after number: Int64 = 0, limit: Int = 100) throws -> [RecordConflict] {
-    guard limit > 0 else { throw SatchelError(.invalid, "limit: must be 1 or more") }
-    let client = RecordSyncClient(store)
-    return try read { connection, _ in
-      var rows: [(conflict: RecordConflict, local: [UInt8]?)] = []
-      try connection.each(
-        """
-        SELECT id, key, kind, time, local, remote, base, code, reason, side FROM record_conflict
-        WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
-        """, .integer(id), .integer(number), .integer(Int64(limit))
-      ) { row in
-        let found = try row.integer(0)
-        try RowOrder.check(found, after: rows.last?.conflict.id ?? number, of: "record_conflict")
-        var conflict = RecordConflict(
-          id: found, record: row.text(1),
-          kind: RecordConflict.Kind(rawValue: row.text(2)) ?? .lost,
-          time: try row.integer(3))
-        conflict.remote = try document(row, 5, conflict.record)
-        conflict.base = try document(row, 6, conflict.record)
-        conflict.code = try row.integerIfAny(7).flatMap { code in
-          SatchelError.Code(rawValue: Int32(clamping: code))
-        }
-        conflict.reason = row.textIfAny(8)
-        conflict.side = row.textIfAny(9).flatMap { ConflictSide(rawValue: $0) }
-        rows.append((conflict, try version(row, 4, conflict.record)))
+  public func conflicts(after number: Int64 = 0, limit: Int = 100) throws -> [ConflictEntry] {
+    try read { connection, _ in
+      let owner = ConflictLog.Owner(.records, id)
+      return try ConflictLog(connection).rows(of: owner, after: number, limit: limit).map {
+        try store.conflict($0, in: name, connection)
       }
-      return try rows.map { found in
-        var conflict = found.conflict
-        if conflict.kind == .lost {
-          conflict.local = try found.local.flatMap { try JSONValue(parsing: $0)["document"] }.flatMap {
-            $0.isNull ? nil : $0
-          }
-        } else if let key = try? SyncKey(name, conflict.record) {
-          // As the record is now.
-          conflict.local = try client.content(of: key, isEncrypted: true, connection)?.content.document.map {
-            try JSONValue(parsing: $0)
-          }
-        }
-        return conflict
-      }
-    }
-  }
-
-  /// Returns the document of an envelope in a column.
-  private func document(_ row: Statement, _ column: Int32, _ key: String) throws -> JSONValue? {
-    try version(row, column, key).flatMap { try JSONValue(parsing: $0)["document"] }
-  }
-
-  /// Returns a version in a column, opened if it is sealed.
-  private func version(_ row: Statement, _ column: Int32, _ key: String) throws -> [UInt8]? {
-    guard !row.isNull(column) else { return nil }
-    return try naming("\(name)/\(key)") {
-      try ConflictTable.opened(Array(row.bytes(column)), key, id, database.keyring.keys)
     }
   }
 
@@ -70,20 +23,15 @@ extension RecordCollection {
   /// - Throws: `SatchelError` `.notFound` when there is no such conflict; `.newer` when the remote version was written
   ///   by a newer version of the app; `.conflict` when the remote version has been replaced since, and has to
   ///   be decided first; `.invalid` and `.constraint` as `put` and `delete` do
-  public func resolve(_ conflict: Int64, _ resolution: RecordResolution) throws {
+  public func resolve(_ conflict: Int64, _ resolution: ConflictResolution) throws {
     try store.transaction { _ in
       try write { work, collection in
-        let found = try work.connection.first(
-          "SELECT key, kind, local, remote, side FROM record_conflict WHERE collection = ? AND id = ?",
-          .integer(id), .integer(conflict)
-        ) {
-          StoredConflict(
-            key: $0.text(0), kind: RecordConflict.Kind(rawValue: $0.text(1)) ?? .lost,
-            local: try version($0, 2, $0.text(0)), remote: try version($0, 3, $0.text(0)),
-            lost: $0.textIfAny(4).flatMap { ConflictSide(rawValue: $0) } ?? .local)
+        var found = try ConflictLog(work.connection).take(
+          conflict, of: ConflictLog.Owner(.records, id), named: name)
+        try naming("\(name)/\(found.key)") {
+          found.local = try found.local.map { try found.opened($0, database.keyring.keys) }
+          found.remote = try found.remote.map { try found.opened($0, database.keyring.keys) }
         }
-        guard let found else { throw SatchelError(.notFound, "\(name): there is no conflict \(conflict)") }
-        try work.connection.run("DELETE FROM record_conflict WHERE id = ?", .integer(conflict))
         try locating(.record(name, found.key.utf8)) {
           if found.kind == .lost {
             try restore(found, resolution, work, collection)
@@ -95,18 +43,8 @@ extension RecordCollection {
     }
   }
 
-  /// A conflict as it is stored.
-  private struct StoredConflict {
-    var key: String
-    var kind: RecordConflict.Kind
-    var local: [UInt8]?
-    var remote: [UInt8]?
-    /// Of a lost one, the side that was discarded.
-    var lost: ConflictSide
-  }
-
   private func decide(
-    _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
+    _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
     if conflict.remote == nil, !collection.shape.sensitive.isEmpty, conflict.kind == .waiting {
@@ -136,10 +74,10 @@ extension RecordCollection {
   }
 
   private func restore(
-    _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
+    _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
-    switch (resolution, conflict.lost) {
+    switch (resolution, conflict.side ?? .local) {
     case (.keepRemote, .local), (.keepLocal, .remote): return
     case (.keepRemote, .remote):
       var migrating = MigratingContent(collection, work)
@@ -186,6 +124,35 @@ extension RecordCollection {
       var copy: [UInt8] = []
       tape.copy(document, to: &copy)
       return copy
+    }
+  }
+}
+
+extension RecordStore {
+  /// Returns a conflict with its documents.
+  ///
+  /// - Throws: `.unauthorized` for sealed versions when the key is not set, `.damaged`
+  package func conflict(_ row: ConflictLog.Row, _ connection: Connection) throws -> ConflictEntry {
+    guard let collection = try CollectionRow.read(row.owner.id, connection) else {
+      throw SatchelError(.damaged, "conflict: conflict \(row.id) has no owner")
+    }
+    return try conflict(row, in: collection.name, connection)
+  }
+
+  fileprivate func conflict(
+    _ row: ConflictLog.Row, in collection: String, _ connection: Connection
+  ) throws -> ConflictEntry {
+    try naming("\(collection)/\(row.key)") {
+      var conflict = try row.conflict(about: .record(collection: collection, id: row.key)) { version in
+        let document = try JSONValue(parsing: row.opened(version, database.keyring.keys))["document"]
+        return document?.isNull == true ? nil : document
+      }
+      if row.kind != .lost, let key = try? SyncKey(collection, row.key) {
+        // As the record is now.
+        conflict.local = try RecordSyncClient(self).content(of: key, isEncrypted: true, connection)?.content
+          .document.map { try JSONValue(parsing: $0) }
+      }
+      return conflict
     }
   }
 }

@@ -111,25 +111,9 @@ struct RecordSealing {
   // MARK: Conflicts
 
   private func runConflicts() throws {
-    var conflicts: [(id: Int64, key: String, versions: [[UInt8]?])] = []
-    try connection.each(
-      "SELECT id, key, local, remote, base FROM record_conflict WHERE collection = ?", .integer(row.id)
-    ) { found in
-      let versions = (2...4).map { found.isNull($0) ? nil : Array(found.bytes($0)) }
-      conflicts.append((found.anyInteger(0), found.text(1), versions))
-    }
-    for conflict in conflicts {
-      let sealing = new.isEmpty ? ConflictTable.Sealing.plain : key.map { .sealed($0) } ?? .withheld
-      let stored = try conflict.versions.map { version -> [UInt8]? in
-        let plain = try version.map { try ConflictTable.opened($0, conflict.key, row.id, keys) }
-        return sealing.stored(plain, conflict.key, row.id)
-      }
-      try ConflictTable.with(stored[0], stored[1], stored[2]) { local, remote, base in
-        try connection.run(
-          "UPDATE record_conflict SET local = ?, remote = ?, base = ? WHERE id = ?", local, remote, base,
-          .integer(conflict.id))
-      }
-    }
+    let sealing =
+      new.isEmpty ? RecordConflicts.Sealing.plain : key.map { .sealed($0) } ?? .withheld
+    try RecordConflicts(connection).seal(row.id, as: sealing, opening: keys)
   }
 }
 
@@ -157,8 +141,8 @@ extension RecordStore {
       try connection.first(
         """
         SELECT name FROM record_collection AS c WHERE sealed_by <> ? AND sealed_by <> x'' AND (EXISTS(SELECT 1 FROM record
-        WHERE id > c.id << 40 AND id < (c.id + 1) << 40 AND is_sealed = 1) OR EXISTS(SELECT 1 FROM record_conflict
-        WHERE collection = c.id AND x'01' IN (substr(local, 1, 1), substr(remote, 1, 1), substr(base, 1, 1)))) LIMIT 1
+        WHERE id > c.id << 40 AND id < (c.id + 1) << 40 AND is_sealed = 1) OR EXISTS(SELECT 1 FROM conflict
+        WHERE subject = 0 AND owner = c.id AND x'01' IN (substr(local, 1, 1), substr(remote, 1, 1), substr(base, 1, 1)))) LIMIT 1
         """, .blob(name)
       ) { $0.text(0) }
     }

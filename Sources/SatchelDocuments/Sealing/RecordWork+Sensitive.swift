@@ -54,7 +54,7 @@ extension RecordWork {
   }
 
   /// The storage of the versions of a conflict.
-  func sealing(_ collection: WorkingCollection) -> ConflictTable.Sealing {
+  func sealing(_ collection: WorkingCollection) -> RecordConflicts.Sealing {
     if collection.shape.sensitive.isEmpty { return .plain }
     guard let key = try? sealingKey(collection, "") else { return .withheld }
     return .sealed(key)

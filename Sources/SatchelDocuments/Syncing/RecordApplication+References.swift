@@ -86,7 +86,7 @@ extension RecordApplication {
       document: nil, revision: base.content.revision + 1, created: base.content.created, modified: work.now)
     try noteLost(
       .local, key.id, collection,
-      ConflictTable.Versions(
+      RecordConflicts.Versions(
         local: deletion, remote: nil, base: base.bytes, sealing: work.sealing(collection)))
     noteChange(key)
     return true
@@ -138,7 +138,7 @@ extension RecordApplication {
     guard collection.isSynchronized else { return }
     let isDeleted = positions[name].map { entries[$0].remote?.content.isDeleted ?? true } ?? false
     guard try !isDeleted || tracker.isPending(name) else { return }
-    let versions = ConflictTable.Versions(
+    let versions = RecordConflicts.Versions(
       // Without the key of sensitive fields only the deletion is known.
       local: try? key.withUnsafeBytes { try work.content(row, $0, in: collection) }, remote: nil,
       base: try tracker.base(name)?.unlessLocked?.bytes, sealing: work.sealing(collection))
@@ -164,7 +164,7 @@ extension RecordApplication {
   }
 
   private mutating func noteLost(
-    _ side: ConflictSide, _ id: String, _ collection: WorkingCollection, _ versions: ConflictTable.Versions
+    _ side: ConflictSide, _ id: String, _ collection: WorkingCollection, _ versions: RecordConflicts.Versions
   ) throws {
     try conflicts.noteLost(side, id, in: collection.id, versions, time: work.now)
     lost += 1

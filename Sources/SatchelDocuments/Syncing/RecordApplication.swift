@@ -48,7 +48,7 @@ struct RecordApplication {
       return tracker
     }
   }
-  var conflicts: ConflictTable { ConflictTable(connection: connection) }
+  var conflicts: RecordConflicts { RecordConflicts(connection) }
   private var collections: [String: WorkingCollection] = [:]
   private var migrating: [Int64: MigratingContent] = [:]
   var decisions: [SyncDecision]
@@ -65,7 +65,7 @@ struct RecordApplication {
     decisions = entries.map { _ in .waiting }
     positions = Dictionary(
       entries.enumerated().map { ($0.element.key, $0.offset) }, uniquingKeysWith: { first, _ in first })
-    hasUndecided = try ConflictTable(connection: work.connection).hasUndecided()
+    hasUndecided = try ConflictLog(work.connection).hasUndecided()
   }
 
   mutating func run() throws -> SyncDecisions {
@@ -138,7 +138,7 @@ struct RecordApplication {
   /// Decides about an entry; returns an item if records are to be changed.
   private mutating func decide(_ position: Int, _ entry: SyncUndecided) throws -> Item? {
     guard let collection = try collection(entry.key.collection) else { return nil }
-    if hasUndecided { try conflicts.end(entry.key.id, in: collection.id) }
+    if hasUndecided { try conflicts.log.end(entry.key.id, in: collection.id) }
     if let waiting = try waiting(position, entry, collection) {
       try wait(waiting)
       return nil
@@ -223,8 +223,8 @@ struct RecordApplication {
     }
   }
 
-  func versions(_ item: Item) -> ConflictTable.Versions {
-    ConflictTable.Versions(
+  func versions(_ item: Item) -> RecordConflicts.Versions {
+    RecordConflicts.Versions(
       local: item.local, remote: item.entry.remote?.bytes, base: item.entry.base?.unlessLocked?.bytes,
       sealing: work.sealing(item.collection))
   }
@@ -243,7 +243,8 @@ struct RecordApplication {
     case nil: (error, other) = (SatchelError(.internal, "\(item.entry.key): was not applied"), nil)
     }
     try conflicts.wait(
-      item.entry.key.id, in: item.collection.id, versions(item), error, for: other, time: work.now)
+      item.entry.key.id, in: item.collection.id, versions(item), because: error, for: other,
+      time: work.now)
     work.hasWaiting = true
     decisions[item.position] = .waiting
   }

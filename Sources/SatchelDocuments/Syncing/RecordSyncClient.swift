@@ -127,7 +127,7 @@ package struct RecordSyncClient: Sendable {
   package func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws {
     if keys.isEmpty { return }
     guard try store.database.has(RecordSchema.subject) else { return }
-    let (connection, conflicts) = (transaction.connection, ConflictTable(connection: transaction.connection))
+    let (connection, conflicts) = (transaction.connection, ConflictLog(transaction.connection))
     guard try conflicts.hasUndecided() else { return }
     for key in keys {
       guard let id = try CollectionRow.id(of: key.collection, connection) else { continue }
@@ -138,7 +138,7 @@ package struct RecordSyncClient: Sendable {
   /// The keys of entries that wait for any of these, directly or transitively.
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] {
     guard try store.database.has(RecordSchema.subject) else { return [] }
-    let conflicts = ConflictTable(connection: transaction.connection)
+    let conflicts = ConflictLog(transaction.connection)
     guard try conflicts.hasWaiting() else { return [] }
     let work = store.work(in: transaction)
     var (known, queue, next) = (Set(keys), keys, 0)
@@ -156,7 +156,7 @@ package struct RecordSyncClient: Sendable {
   /// The records of collections with sensitive fields that wait for anything.
   package func waitingForKey(_ connection: Connection) throws -> [SyncKey] {
     let names = try sensitiveCollections(connection)
-    let conflicts = ConflictTable(connection: connection)
+    let conflicts = ConflictLog(connection)
     guard !names.isEmpty, try conflicts.hasWaiting() else { return [] }
     return try names.sorted().flatMap { name in
       guard let id = try CollectionRow.id(of: name, connection) else { return [SyncKey]() }
@@ -169,6 +169,6 @@ package struct RecordSyncClient: Sendable {
   /// Ends open and waiting conflicts, because the store is no longer synchronized.
   package func detach(in transaction: Transaction) throws {
     guard try store.database.has(RecordSchema.subject) else { return }
-    try ConflictTable(connection: transaction.connection).endAll()
+    try ConflictLog(transaction.connection).endAll()
   }
 }

@@ -242,12 +242,11 @@ struct RecordCheck {
           "SELECT count(*) FROM record_relation WHERE collection NOT IN (SELECT id FROM record_collection)")
       ),
       (
-        "record_conflict",
+        "conflict",
         try connection.number(
           """
-          SELECT count(*) FROM record_conflict WHERE kind NOT IN ('open', 'lost', 'waiting')
-          OR (kind = 'lost') <> (coalesce(side, '') IN ('local', 'remote'))
-          OR collection NOT IN (SELECT id FROM record_collection)
+          SELECT count(*) FROM conflict WHERE subject = 0
+          AND ((kind = 2) <> (side IS NOT NULL) OR owner NOT IN (SELECT id FROM record_collection))
           """)
       ),
       (

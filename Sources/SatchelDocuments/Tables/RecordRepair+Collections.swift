@@ -76,7 +76,7 @@ extension RecordRepair {
     try connection.each(
       """
       SELECT id FROM (SELECT id >> 40 AS id FROM record UNION SELECT target FROM record_relation
-      UNION SELECT collection FROM record_conflict) WHERE id > 0 AND id NOT IN (SELECT id FROM record_collection)
+      UNION SELECT owner FROM conflict WHERE subject = 0) WHERE id > 0 AND id NOT IN (SELECT id FROM record_collection)
       ORDER BY id
       """
     ) { lost.append(($0.anyInteger(0), names[$0.anyInteger(0)])) }

@@ -40,7 +40,7 @@ struct RecordRepair {
     try RecordRevisions.advance(connection)
     try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
     // The next sync decides open and waiting conflicts again; discarded versions stay.
-    try ConflictTable(connection: connection).endAll()
+    try ConflictLog(connection).endAll()
     try MirrorTable.forgetAll(connection)
   }
 

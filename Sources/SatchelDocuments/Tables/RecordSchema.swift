@@ -1,11 +1,12 @@
 import SatchelCore
 import SatchelStorage
+import SatchelSync
 
 /// The tables of records.
 package enum RecordSchema {
   package static let subject = SubjectSchema(
     name: "records",
-    migrations: [Migration(version: 1, sql: records + keys + conflicts + versions)],
+    migrations: [Migration(version: 1, sql: records + keys + versions)],
     rules: StoredRules(
       bounds: [
         "record_collection.id": RecordRow.collections, "record_collection.version": RecordRow.versions,
@@ -25,7 +26,8 @@ package enum RecordSchema {
       ],
       // The check of the records names documents by collection and id.
       documents: ["record_kept.value", "record_migration.steps"],
-      times: ["record.created": .stamp, "record.modified": .stamp, "record_conflict.time": .stamp]))
+      times: ["record.created": .stamp, "record.modified": .stamp]),
+    needs: [SyncLogSchema.subject, ConflictSchema.subject])
 
   /// The tables of collections and documents. A record's row is its collection's id times 2^40, plus a number
   /// that is never reused: a collection is one range of rows, in insertion order.
@@ -123,33 +125,6 @@ package enum RecordSchema {
       relation INTEGER NOT NULL,
       PRIMARY KEY(target_collection, target_key, source, relation)
     ) STRICT, WITHOUT ROWID;
-
-
-    """
-
-  private static let conflicts = """
-    -- Conflicts: both versions of an open one ('open'), both of one where the version of `side`, 'local' or
-    -- 'remote', was discarded ('lost'), and a remote version that cannot be applied before something else has changed
-    -- ('waiting'). `local` is JSON, `remote` and `base` are envelopes;
-    -- of a collection with sensitive fields they are sealed, and begin with the byte 1. Of one that waits, `code` and `reason` say why;
-    -- `waits_for` is "collection/id" of the record whose change ends it, NULL when only a declaration or another entry
-    -- does.
-    CREATE TABLE record_conflict(
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      collection INTEGER NOT NULL,
-      key TEXT NOT NULL,
-      kind TEXT NOT NULL,
-      time INTEGER NOT NULL,
-      local BLOB,
-      remote BLOB,
-      base BLOB,
-      code INTEGER,
-      reason TEXT,
-      waits_for TEXT,
-      side TEXT
-    ) STRICT;
-    CREATE INDEX record_conflict_record ON record_conflict(collection, key);
-    CREATE INDEX record_conflict_waiting ON record_conflict(waits_for) WHERE kind = 'waiting';
 
 
     """

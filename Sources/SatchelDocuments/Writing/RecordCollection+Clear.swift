@@ -36,7 +36,7 @@ extension RecordStore {
   /// - Throws: `SatchelError` `.notFound`; `.constraint` while a relation of another collection refers to it;
   ///   `.conflict` for changes that were never sent
   package func drop(_ name: String, discardsUnsent: Bool) throws {
-    guard try database.prepare(SyncLogSchema.subject), try database.prepare(RecordSchema.subject) else {
+    guard try database.prepare(RecordSchema.subject) else {
       throw SatchelError(.notFound, "there is no collection \(name)")
     }
     let dropped = try transaction { transaction in
@@ -81,13 +81,14 @@ extension RecordStore {
       "DELETE FROM record_index WHERE collection = ?",
       "DELETE FROM record_reference WHERE relation IN (SELECT id FROM record_relation WHERE collection = ?)",
       "DELETE FROM record_relation WHERE collection = ?", "DELETE FROM record_migration WHERE collection = ?",
-      "DELETE FROM record_conflict WHERE collection = ?", "DELETE FROM record_collection WHERE id = ?",
+      "DELETE FROM record_collection WHERE id = ?",
     ] {
       try connection.run(sql, .integer(row.id))
     }
     try connection.run(
       "DELETE FROM record_kept WHERE record > ? AND record < ?", .integer(first), .integer(end))
     try connection.run("DELETE FROM record WHERE id > ? AND id < ?", .integer(first), .integer(end))
+    try ConflictLog(connection).removeAll(of: ConflictLog.Owner(.records, row.id))
     try MirrorTable.forget(row.id, connection)
   }
 }

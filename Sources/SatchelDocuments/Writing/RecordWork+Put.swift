@@ -165,10 +165,10 @@ extension RecordWork {
   private func reconsiderWaiting(
     for key: UnsafeRawBufferPointer, in collection: WorkingCollection
   ) throws {
-    if hasWaiting == nil { hasWaiting = try ConflictTable(connection: connection).hasWaiting() }
+    if hasWaiting == nil { hasWaiting = try ConflictLog(connection).hasWaiting() }
     guard hasWaiting == true, let tracker = try tracker() else { return }
     let name = "\(collection.name)/\(String(decoding: key, as: UTF8.self))"
-    for waiting in try ConflictTable(connection: connection).waiting(for: name) {
+    for waiting in try ConflictLog(connection).waiting(for: name) {
       var key = waiting.key
       let owner = try self.collection(waiting.collection)
       try key.withUTF8 { try tracker.reconsider(UnsafeRawBufferPointer($0), in: owner.name) }

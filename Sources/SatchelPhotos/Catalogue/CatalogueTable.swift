@@ -28,6 +28,10 @@ struct CatalogueTable {
     }
   }
 
+  func directory(of id: Int64) throws -> String? {
+    try connection.first("SELECT directory FROM photo_catalogue WHERE id = ?", .integer(id)) { $0.text(0) }
+  }
+
   func row(_ id: Int64) throws -> Row? {
     try connection.first(
       """

@@ -45,7 +45,11 @@ public struct PhotoChange: Sendable, Equatable, JSONConvertible {
   /// The photo as it was at the last sync; nil when it is new.
   public var base: Photo?
 
-  public var kind: PhotoConflict.Kind { photo == nil ? .delete : .upsert }
+  public enum Kind: String, Sendable {
+    case upsert, delete
+  }
+
+  public var kind: Kind { photo == nil ? .delete : .upsert }
 
   /// The change as a JSON object: md5, kind, photo, base.
   public var json: JSONValue {

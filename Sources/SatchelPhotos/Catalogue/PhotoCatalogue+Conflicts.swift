@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelJSON
 import SatchelStorage
 
@@ -9,82 +10,90 @@ extension PhotoCatalogue {
   ///   - id: the last conflict of the previous page; 0 for the first page
   ///   - limit: the maximum number of conflicts
   /// - Throws: `.invalid` for a limit less than 1, `.closed`, `.damaged`
-  public func conflicts(after id: Int64 = 0, limit: Int = 1000) throws -> [PhotoConflict] {
-    guard limit > 0 else { throw SatchelError(.invalid, "limit: \(limit) is less than 1") }
-    return try read(otherwise: []) { connection, catalogue in
-      try ConflictTable(connection: connection, catalogue: catalogue).rows(after: id, limit: Int64(limit))
+  public func conflicts(after id: Int64 = 0, limit: Int = 1000) throws -> [ConflictEntry] {
+    try read(otherwise: []) { connection, catalogue in
+      let owner = ConflictLog.Owner(.photos, catalogue)
+      return try ConflictLog(connection).rows(of: owner, after: id, limit: limit).map {
+        try Self.conflict($0, in: directory)
+      }
     }
   }
 
   /// Returns the number of conflicts in the conflict log.
   public func conflictCount() throws -> Int64 {
-    try read(otherwise: 0) { try ConflictTable(connection: $0, catalogue: $1).count() }
+    try read(otherwise: 0) { try ConflictLog($0).count(of: ConflictLog.Owner(.photos, $1)) }
   }
 
-  /// Repeats a change that was overwritten, and removes the conflict from the conflict log. The next sync
-  /// uploads the change like any other.
+  /// Resolves a conflict, and removes it from the conflict log. Keeping the local version repeats the change that was
+  /// overwritten, and the next sync uploads it like any other; keeping the remote version changes nothing else.
   ///
-  /// - Throws: `.notFound` when there is no such conflict, `.readOnly`, `.closed`
-  public func reapply(_ id: Int64) throws {
-    try withConflict(id) { conflict in
-      if let photo = conflict.local { try upsert([photo]) } else { try delete([conflict.md5]) }
-    }
-  }
-
-  /// Removes a conflict from the conflict log.
-  ///
-  /// - Throws: `.notFound` when there is no such conflict, `.readOnly`, `.closed`
-  public func dismiss(_ id: Int64) throws { try withConflict(id) { _ in } }
-
-  private func withConflict(_ id: Int64, _ body: (PhotoConflict) throws -> Void) throws {
+  /// - Throws: `.notFound` when there is no such conflict, `.invalid` for a document that is not a photo with the
+  ///   conflict's MD5, `.readOnly`, `.closed`
+  public func resolve(_ id: Int64, _ resolution: ConflictResolution) throws {
     try write { transaction, catalogue in
-      let table = ConflictTable(connection: transaction.connection, catalogue: catalogue)
-      guard let conflict = try table.row(id) else {
-        throw SatchelError(.notFound, "\(directory): has no conflict \(id)")
+      let row = try ConflictLog(transaction.connection).take(
+        id, of: ConflictLog.Owner(.photos, catalogue), named: directory)
+      let md5 = try Self.md5(of: row)
+      switch resolution {
+      case .keepRemote: break
+      case .delete: try delete([md5])
+      case .keepLocal:
+        if let line = row.local {
+          try upsert([line.withUnsafeBytes { try PhotoLookup.parse($0, md5) }])
+        } else {
+          try delete([md5])
+        }
+      case .document(let json):
+        let photo = try Photo(json: json)
+        guard photo.md5 == md5 else {
+          throw SatchelError(.invalid, "resolution: /document/md5: is not that of the conflict")
+        }
+        try upsert([photo])
       }
-      try body(conflict)
-      try table.remove(id)
-      notify([conflict.md5], in: transaction)
+      notify([md5], in: transaction)
     }
+  }
+
+  /// Returns a conflict with its photos.
+  ///
+  /// - Throws: `.damaged`
+  package static func conflict(_ row: ConflictLog.Row, _ connection: Connection) throws -> ConflictEntry {
+    let directory = try CatalogueTable(connection: connection).directory(of: row.owner.id)
+    guard let directory else { throw SatchelError(.damaged, "conflict: conflict \(row.id) has no owner") }
+    return try conflict(row, in: directory)
+  }
+
+  static func conflict(_ row: ConflictLog.Row, in directory: String) throws -> ConflictEntry {
+    let md5 = try md5(of: row)
+    return try row.conflict(about: .photo(directory: directory, md5: row.key)) { line in
+      try line.withUnsafeBytes { try PhotoLookup.parse($0, md5).json }
+    }
+  }
+
+  private static func md5(of row: ConflictLog.Row) throws -> MD5 {
+    guard let md5 = MD5(row.key) else {
+      throw SatchelError(.damaged, "conflict: conflict \(row.id) cannot be read")
+    }
+    return md5
   }
 }
 
-/// A local change that was overwritten.
-public struct PhotoConflict: Sendable, Equatable, Identifiable, JSONConvertible {
-  /// The operation that overwrote the change.
-  public enum Cause: String, Sendable {
-    /// The remote.
-    case sync
-    /// An imported file.
-    case `import`
+extension ConflictEntry {
+  /// Of a photo, its MD5.
+  public var md5: MD5? {
+    guard case .photo(_, let md5) = item else { return nil }
+    return MD5(md5)
   }
 
-  /// The kind of the local change.
-  public enum Kind: String, Sendable {
-    case upsert, delete
-  }
+  /// The local photo; nil when it was deleted, and for a record.
+  public var localPhoto: Photo? { photo(local) }
+  /// The remote photo.
+  public var remotePhoto: Photo? { photo(remote) }
+  /// The photo that was synchronized last.
+  public var basePhoto: Photo? { photo(base) }
 
-  public var id: Int64
-  public var md5: MD5
-  /// When it was overwritten: Unix milliseconds.
-  public var time: Int64
-  public var cause: Cause
-  /// The local row that lost; nil for a deletion.
-  public var local: Photo?
-  /// The row that won; nil when the other side has none.
-  public var remote: Photo?
-  /// The common version of the row; nil when it did not exist.
-  public var base: Photo?
-
-  public var kind: Kind { local == nil ? .delete : .upsert }
-  public var shard: Shard.Index { md5.shard }
-
-  /// The conflict as a JSON object: id, md5, shard, time, cause, kind, local, remote, base.
-  public var json: JSONValue {
-    [
-      "id": .int(id), "md5": .string(md5.description), "shard": .int(Int64(shard.number)), "time": .int(time),
-      "cause": .string(cause.rawValue), "kind": .string(kind.rawValue), "local": local?.json ?? .null,
-      "remote": remote?.json ?? .null, "base": base?.json ?? .null,
-    ]
+  private func photo(_ version: JSONValue?) -> Photo? {
+    guard case .photo = item else { return nil }
+    return version.flatMap { try? Photo(json: $0) }
   }
 }

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelStorage
 
 extension PhotoCatalogue {
@@ -13,7 +14,7 @@ extension PhotoCatalogue {
       (status.remoteUUID, status.user, status.lastSync) = (row?.remoteUUID, row?.user, row?.lastSync)
       status.shards = try ShardTable(connection: connection, catalogue: id).records().map { ShardStatus($0) }
       status.photos = status.shards.reduce(0) { $0 + $1.photos }
-      status.conflicts = try ConflictTable(connection: connection, catalogue: id).count()
+      status.conflicts = try ConflictLog(connection).count(of: ConflictLog.Owner(.photos, id))
       status.backups = try LocalTable(connection: connection, catalogue: id).counts()
       status.backups[.notBackedUp] = nil
       return status

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelStorage
 
 extension PhotoCatalogue {
@@ -181,14 +182,14 @@ struct PhotoCheck {
   }
 
   private func checkConflicts(_ catalogue: Int64, _ directory: String) throws {
-    let table = ConflictTable(connection: connection, catalogue: catalogue)
-    var last: Int64 = 0
-    while let id = try table.next(after: last) {
-      last = id
+    let (log, owner) = (ConflictLog(connection), ConflictLog.Owner(.photos, catalogue))
+    for id in try log.ids(of: owner) {
       do {
-        _ = try table.row(id)
+        for row in try log.rows(of: owner, after: id - 1, limit: 1) {
+          _ = try PhotoCatalogue.conflict(row, in: directory)
+        }
       } catch let error as SatchelError where error.code == .damaged {
-        report("photo_conflict", "\(directory): conflict \(id): \(error.message)")
+        report("conflict", "\(directory): conflict \(id): \(error.message)")
       }
     }
   }
@@ -216,7 +217,7 @@ struct PhotoCheck {
       + (SELECT count(*) FROM photo_shard WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_local WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_file WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
-      + (SELECT count(*) FROM photo_conflict WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
+      + (SELECT count(*) FROM conflict WHERE subject = 1 AND owner NOT IN (SELECT id FROM photo_catalogue))
       """)
     if rows > 0 { report("photo_catalogue", "\(rows) rows belong to no catalogue") }
     let strange = try connection.number(

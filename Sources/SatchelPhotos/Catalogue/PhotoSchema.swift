@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelStorage
 
 /// The schema of photo catalogues.
@@ -27,7 +28,7 @@ package enum PhotoSchema {
         "photo_local.attempts": StoredRange.count,
         "photo_local.orientation": StoredRange.any, "photo_local.iso": StoredRange.any,
         "photo_local.thumbnail_cached_at": StoredRange.any, "photo_local.preview_cached_at": StoredRange.any,
-        "photo_conflict.id": 1...1 << 53, "photo_file.size": StoredRange.any,
+        "photo_file.size": StoredRange.any,
         "photo_file.modified": StoredRange.any,
         "photo_file.is_missing": StoredRange.flag,
       ],
@@ -35,10 +36,11 @@ package enum PhotoSchema {
         "photo_catalogue.created": .stamp, "photo_catalogue.modified": .stamp,
         "photo_catalogue.last_sync": .stamp,
         "photo_shard.modified": .stamp, "photo_shard.synced": .stamp, "photo_local.last_attempt": .stamp,
-        "photo_conflict.time": .stamp, "photo_date.earliest": .kept, "photo_change.photodate": .kept,
+        "photo_date.earliest": .kept, "photo_change.photodate": .kept,
         "photo_local.scanned_date": .kept, "photo_local.thumbnail_cached_at": .kept,
         "photo_local.preview_cached_at": .kept, "photo_file.modified": .kept,
-      ]))
+      ]),
+    needs: [ConflictSchema.subject])
 
   /// The range of a shard's counters of changes: far more than there are photos.
   static var changes: ClosedRange<Int64> { 0...1 << 24 }
@@ -170,20 +172,6 @@ package enum PhotoSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_local_queue ON photo_local(catalogue, queued) WHERE backup = 1;
     CREATE INDEX photo_local_lease ON photo_local(catalogue, lease_owner) WHERE backup = 2;
-
-    -- Local changes that the remote or a file overwrote; lines as they are written, NULL where there was
-    -- none.
-    CREATE TABLE photo_conflict(
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      catalogue INTEGER NOT NULL,
-      md5 BLOB NOT NULL,
-      time INTEGER NOT NULL,
-      cause TEXT NOT NULL,
-      local BLOB,
-      remote BLOB,
-      base BLOB
-    ) STRICT;
-    CREATE INDEX photo_conflict_catalogue ON photo_conflict(catalogue, id);
 
     -- Files that scans have found: files that did not change since are not read again. Times are Unix
     -- nanoseconds. Missing: the file was removed, or has other bytes (md5 is in the key for that); the row

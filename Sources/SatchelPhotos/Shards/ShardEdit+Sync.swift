@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelRemote
 import SatchelSync
 import SatchelStorage
@@ -177,16 +178,20 @@ extension ShardEdit {
   /// Writes the changes that lost to the conflict log.
   ///
   /// - Returns: how many were written
-  func logConflicts(_ changes: [LocalChange], against file: ShardFile, cause: PhotoConflict.Cause) throws
+  func logConflicts(_ changes: [LocalChange], against file: ShardFile, cause: ConflictEntry.Cause) throws
     -> Int
   {
-    let table = ConflictTable(connection: connection, catalogue: catalogue)
+    let log = ConflictLog(connection)
     var count = 0
     for change in changes {
       let remote = file.line(of: change.md5)
       try change.withLocal { local in
         if Self.isSame(local, remote) { return }
-        try table.add(change, local: local, remote: remote, cause: cause, time: transaction.now)
+        var row = ConflictLog.Row(
+          ConflictLog.Owner(.photos, catalogue), change.md5.description, time: transaction.now)
+        (row.side, row.cause) = (.local, cause)
+        (row.local, row.remote, row.base) = (local.map { Array($0) }, remote.map { Array($0) }, change.base)
+        try log.add(row)
         count += 1
       }
     }

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelRemote
 import SatchelSync
 import SatchelStorage
@@ -165,11 +166,11 @@ extension PhotoCatalogue {
     }
     for sql: StaticString in [
       "DELETE FROM photo_shard WHERE catalogue = ?", "DELETE FROM photo_change WHERE catalogue = ?",
-      "DELETE FROM photo_local WHERE catalogue = ?", "DELETE FROM photo_conflict WHERE catalogue = ?",
-      "DELETE FROM photo_file WHERE catalogue = ?",
+      "DELETE FROM photo_local WHERE catalogue = ?", "DELETE FROM photo_file WHERE catalogue = ?",
     ] {
       try connection.run(sql, .integer(id))
     }
+    try ConflictLog(connection).removeAll(of: ConflictLog.Owner(.photos, id))
     let table = CatalogueTable(connection: connection)
     try table.detach(id)
     try table.disown(id)

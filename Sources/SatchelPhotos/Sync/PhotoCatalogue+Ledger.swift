@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelRemote
 import SatchelSync
 import SatchelStorage

@@ -85,7 +85,7 @@ struct LostSchema {
   /// their B-trees.
   private func made(_ order: [SubjectSchema]) throws -> [Candidate] {
     let database = try Database.open(path: ":memory:", options: options, migrations: migrations)
-    for subject in order { try database.prepare(subject) }
+    for subject in order { try database.prepare(subject.alone) }
     return try database.read { connection in
       var candidates: [Candidate] = []
       try connection.visit("SELECT type, name FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage") {

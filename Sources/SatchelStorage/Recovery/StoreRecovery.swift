@@ -181,7 +181,7 @@ package struct StoreRecovery {
   private func tables(of subject: SubjectSchema) throws -> Set<String> {
     let database = try Database.open(path: ":memory:", options: options, migrations: migrations)
     let before = try database.read { Set(try $0.tables().keys) }
-    try database.prepare(subject)
+    try database.prepare(subject.alone)
     return try database.read { Set(try $0.tables().keys) }.subtracting(before).subtracting(["subject"])
   }
 

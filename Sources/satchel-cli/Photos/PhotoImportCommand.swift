@@ -54,7 +54,7 @@ struct PhotoImportCommand: ParsableCommand {
     }
     if report.conflicts > 0, !arguments.json {
       let changes = Terminal.count(report.conflicts, "change")
-      Terminal.printError("\(changes) lost a conflict: see \"satchel photos conflicts\"")
+      Terminal.printError("\(changes) lost a conflict: see \"satchel conflicts\"")
     }
     if report.conflicts > 0 || !report.rejected.isEmpty || !report.failed.isEmpty { throw Terminal.attention }
   }

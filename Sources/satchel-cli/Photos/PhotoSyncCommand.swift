@@ -9,7 +9,7 @@ struct PhotoSyncCommand: ParsableCommand {
     discussion: """
       Downloads shards that changed on the remote and uploads shards that changed locally. When both sides \
       changed a shard, the policy decides: with remote-wins each lost local change is kept as a conflict \
-      (see "conflicts"); with merge the local changes are applied to the downloaded shard, which is \
+      (see "satchel conflicts"); with merge the local changes are applied to the downloaded shard, which is \
       uploaded again. Without --on-conflict it is the policy that the app has declared with the catalogue, \
       which "photos status" shows, and at first remote-wins. A shard that fails stays pending and does not stop the others.
 
@@ -112,7 +112,7 @@ struct PhotoSyncText {
     if report.removed > 0 { lines.append("\(Terminal.count(Int(report.removed), "photo")) deleted locally") }
     if report.conflictRows > 0 {
       let changes = Terminal.count(report.conflictRows, "change")
-      lines.append("\(changes) lost a conflict: see \"satchel photos conflicts\"")
+      lines.append("\(changes) lost a conflict: see \"satchel conflicts\"")
     }
   }
 

@@ -20,7 +20,7 @@ struct PhotosCommand: ParsableCommand {
     subcommands: [
       PhotoScanCommand.self, PhotoStatusCommand.self, PhotoQueryCommand.self, PhotoSyncCommand.self,
       PhotoVerifyCommand.self, PhotoBackupCommand.self,
-      PhotoExportCommand.self, PhotoImportCommand.self, PhotoConflictsCommand.self, PhotoProbeCommand.self,
+      PhotoExportCommand.self, PhotoImportCommand.self, PhotoProbeCommand.self,
       PhotoDetachCommand.self,
     ])
 }

@@ -14,15 +14,14 @@ struct RecordsCommand: ParsableCommand {
         satchel records list planner.satchel courses --where '{"credits": {"gte": 6}}' --order-by title
         satchel records get planner.satchel courses algebra
         satchel records put planner.satchel courses algebra '{"title": "Linear Algebra", "credits": 6}'
-        satchel records conflicts planner.satchel
         satchel records export planner.satchel courses courses.json
         satchel records verify planner.satchel courses courses.json
         satchel records import planner.satchel courses courses.json
       """,
     subcommands: [
       RecordListCommand.self, RecordGetCommand.self, RecordPutCommand.self, RecordDeleteCommand.self,
-      RecordClearCommand.self, RecordDropCommand.self, RecordConflictsCommand.self, RecordExportCommand.self,
-      RecordImportCommand.self, RecordVerifyCommand.self,
+      RecordClearCommand.self, RecordDropCommand.self, RecordExportCommand.self, RecordImportCommand.self,
+      RecordVerifyCommand.self,
     ])
 }
 

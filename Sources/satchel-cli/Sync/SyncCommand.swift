@@ -17,7 +17,7 @@ struct SyncCommand: ParsableCommand {
         satchel sync planner.satchel --user ana --remote s3://planner --dry-run
         satchel sync planner.satchel --user ana --remote s3://planner/family --endpoint https://s3.example.org
 
-      Each collection's policy decides records that both sides changed. "records conflicts" lists what it \
+      Each collection's policy decides records that both sides changed. "satchel conflicts" lists what it \
       leaves to you, versions that lost, and remote ones that cannot be applied yet. A change that cannot be \
       sent stays pending and does not stop the others. When a part of the remote is lost, the sync ends and \
       names it: sync the device that has it, or go on without it with --accept-loss.

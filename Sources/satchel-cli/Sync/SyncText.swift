@@ -54,16 +54,16 @@ struct SyncText {
     }
     let lost = report.records.lost
     if lost > 0 {
-      lines.append("\(Terminal.count(lost, "version")) lost and kept: see \"satchel records conflicts\"")
+      lines.append("\(Terminal.count(lost, "version")) lost and kept: see \"satchel conflicts\"")
     }
     let conflicts = report.records.conflicts - lost + report.state.conflicts
     if conflicts > 0 {
-      lines.append("\(Terminal.count(conflicts, "conflict")) to resolve: see \"satchel records conflicts\"")
+      lines.append("\(Terminal.count(conflicts, "conflict")) to resolve: see \"satchel conflicts\"")
     }
     let waiting = report.records.waiting + report.state.waiting
     if waiting > 0 {
       let versions = "\(Terminal.count(waiting, "remote version")) cannot be applied yet"
-      lines.append("\(versions): see \"satchel records conflicts\"")
+      lines.append("\(versions): see \"satchel conflicts\"")
     }
     if report.repaired > 0 {
       lines.append("\(Terminal.count(report.repaired, "object")) of the remote repaired")

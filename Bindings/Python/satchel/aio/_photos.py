@@ -27,8 +27,9 @@ if TYPE_CHECKING:
         SyncReport,
         VerifyReport,
     )
-    from satchel.photos._values import CatalogueStatus, Photo, PhotoChange, PhotoConflict, PhotoPage
+    from satchel.photos._values import CatalogueStatus, Photo, PhotoChange, PhotoPage
     from satchel.remote import Remote, SyncProgress
+    from satchel.sync._conflicts import ConflictEntry
 
 __all__ = ["PhotoBackup", "PhotoCatalogue"]
 
@@ -265,17 +266,13 @@ class PhotoCatalogue(ClosingTwin):
         """As :meth:`satchel.PhotoCatalogue.detach`."""
         await self._calls.write(lambda: self._blocking.detach())
 
-    async def conflicts(self) -> List[PhotoConflict]:
+    async def conflicts(self) -> List[ConflictEntry]:
         """As :meth:`satchel.PhotoCatalogue.conflicts`."""
         return await self._calls.read(lambda: self._blocking.conflicts())
 
-    async def reapply(self, conflict: Union[PhotoConflict, int]) -> None:
-        """As :meth:`satchel.PhotoCatalogue.reapply`."""
-        await self._calls.write(lambda: self._blocking.reapply(conflict))
-
-    async def dismiss(self, conflict: Union[PhotoConflict, int]) -> None:
-        """As :meth:`satchel.PhotoCatalogue.dismiss`."""
-        await self._calls.write(lambda: self._blocking.dismiss(conflict))
+    async def resolve(self, conflict: Union[ConflictEntry, int], keep: str) -> None:
+        """As :meth:`satchel.PhotoCatalogue.resolve`."""
+        await self._calls.write(lambda: self._blocking.resolve(conflict, keep))
 
 
 @twin_of(BlockingPhotoBackup)

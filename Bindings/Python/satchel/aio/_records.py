@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from typing import Dict, List, Literal, Optional, Tuple, Union
 
     from satchel._encoding import FilePath
-    from satchel.records._values import MirrorDifference, MirrorReport, PutReport, Record, RecordConflict
+    from satchel.records._values import MirrorDifference, MirrorReport, PutReport, Record
+    from satchel.sync._conflicts import ConflictEntry
 
 __all__ = ["Records"]
 
@@ -185,13 +186,13 @@ class Records(ClosingTwin, Generic[_Document]):
         """As :meth:`satchel.Records.clear`."""
         return await self._calls.write(lambda: self._blocking.clear())
 
-    async def conflicts(self) -> List[RecordConflict]:
+    async def conflicts(self) -> List[ConflictEntry]:
         """As :meth:`satchel.Records.conflicts`."""
         return await self._calls.read(lambda: self._blocking.conflicts())
 
     async def resolve(
         self,
-        conflict: Union[RecordConflict, int],
+        conflict: Union[ConflictEntry, int],
         keep: Optional[str] = None,
         *,
         document: Any = _LEFT_OUT,

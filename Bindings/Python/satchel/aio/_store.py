@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from satchel.records import CollectionInfo, Index, Relation
     from satchel.records._declarations import MigrationStep
     from satchel.remote import Remote, SyncProgress
+    from satchel.sync._conflicts import ConflictEntry
     from satchel.sync._values import AccountDeletionReport, StoreSyncReport, StoreSyncStatus
     from satchel.values import Finding, StoreInfo
 
@@ -39,6 +40,10 @@ class Store(StoreTwin):
     __slots__ = ()
 
     _blocking: BlockingStore
+
+    async def conflicts(self) -> List[ConflictEntry]:
+        """As :meth:`satchel.Store.conflicts`."""
+        return await self._calls.write(lambda: self._blocking.conflicts())
 
     async def sync(
         self,

@@ -13,11 +13,13 @@ milliseconds; a ``datetime`` with a time zone is accepted for both.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Callable, List, Optional, Union
 
 from satchel import _abi, _encoding
+from satchel._documents import lend_json
 from satchel._encoding import FilePath
-from satchel._library import answer, check, json_answer, library, paged
+from satchel._library import answer, check, json_answer, library
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.errors import InvalidArgument
 from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, shard_number
@@ -46,17 +48,16 @@ from satchel.photos._reports import (
     sync_from,
     verify_from,
 )
-from satchel.photos._rows import PAGE, PhotoRows
+from satchel.photos._rows import PhotoRows
 from satchel.photos._values import (
     CatalogueStatus,
     Photo,
     PhotoChange,
-    PhotoConflict,
     PhotoPage,
     ShardStatus,
-    conflict_from,
 )
 from satchel.remote import Remote, SyncProgress, work_with
+from satchel.sync._conflicts import ConflictEntry, entries, number_of
 from satchel.sync._values import first_sync
 from satchel.values import record_from
 
@@ -73,7 +74,6 @@ __all__ = [
     "PhotoBackupReport",
     "PhotoCatalogue",
     "PhotoChange",
-    "PhotoConflict",
     "PhotoPage",
     "PhotoRefreshReport",
     "PhotoRestoreReport",
@@ -296,31 +296,20 @@ class PhotoCatalogue(PhotoRows):
         """
         check(library.satchel_photos_detach(self._pointer))
 
-    def conflicts(self) -> List[PhotoConflict]:
-        """The conflict log: local changes that lost, oldest first."""
+    def conflicts(self) -> List[ConflictEntry]:
+        """The conflicts of the catalogue: local changes that lost, oldest first."""
+        return entries(partial(json_answer, library.satchel_photos_conflicts, self._pointer))
 
-        def page(after: int) -> Any:
-            return json_answer(library.satchel_photos_conflicts, self._pointer, after, PAGE)
-
-        return list(map(conflict_from, paged("conflicts", 0, page)))
-
-    def reapply(self, conflict: Union[PhotoConflict, int]) -> None:
-        """Applies a change that lost again, and removes it from the conflict log.
+    def resolve(self, conflict: Union[ConflictEntry, int], keep: str) -> None:
+        """Resolves a conflict, and removes it from the conflict log.
 
         :param conflict: the conflict, or its ``id``
-        :raises NotFound: when it was reapplied or dismissed before
+        :param keep: "local" applies the change that lost again, as any other change; "remote" leaves the
+            photo as it is
+        :raises NotFound: when it was resolved before
         """
-        number = _encoding.conflict_number(conflict, PhotoConflict)
-        check(library.satchel_photos_reapply(self._pointer, number))
-
-    def dismiss(self, conflict: Union[PhotoConflict, int]) -> None:
-        """Removes a change that lost from the conflict log.
-
-        :param conflict: the conflict, or its ``id``
-        :raises NotFound: when it was reapplied or dismissed before
-        """
-        number = _encoding.conflict_number(conflict, PhotoConflict)
-        check(library.satchel_photos_dismiss(self._pointer, number))
+        lent = lend_json({"keep": keep}, "keep")
+        check(library.satchel_photos_resolve(self._pointer, number_of(conflict), lent))
 
 
 def _bytes(data: Any, name: str) -> _abi.Bytes:

@@ -17,11 +17,9 @@ __all__ = [
     "CatalogueStatus",
     "Photo",
     "PhotoChange",
-    "PhotoConflict",
     "PhotoPage",
     "ShardStatus",
     "change_from",
-    "conflict_from",
     "page_from",
     "photo_from",
     "status_from",
@@ -218,32 +216,6 @@ class PhotoChange:
     base: Optional[Photo]
 
 
-@dataclass(frozen=True)
-class PhotoConflict:
-    """An entry of the conflict log: a local change that lost.
-
-    ``id`` is the number of the entry; ``md5`` identifies the photo, and ``shard`` is its shard. ``cause`` is
-    "sync" or "import"; ``kind`` is the local change, "upsert" or "delete". ``local``, ``remote`` and ``base``
-    are the local photo, the remote one, and the one synchronized last; None where it did not exist. ``time``
-    is Unix milliseconds.
-    """
-
-    id: int
-    md5: str
-    shard: int
-    time: int
-    cause: str
-    kind: str
-    local: Optional[Photo]
-    remote: Optional[Photo]
-    base: Optional[Photo]
-
-    @property
-    def happened_at(self) -> datetime:
-        """``time`` in UTC."""
-        return moment(self.time)
-
-
 def photo_from(answer: Dict[str, Any]) -> Photo:
     """Makes a photo from a JSON object."""
     # Without __init__, which has no parameters for the state, and is slow.
@@ -277,8 +249,3 @@ def change_from(answer: Dict[str, Any]) -> PhotoChange:
         base=_photo_or_none(answer.get("base")),
     )
 
-
-def conflict_from(answer: Dict[str, Any]) -> PhotoConflict:
-    """A conflict with its photos."""
-    photos = {side: _photo_or_none(answer.get(side)) for side in ("local", "remote", "base")}
-    return record_from(PhotoConflict, answer, **photos)

@@ -32,12 +32,12 @@ True, numbers, strings, lists, dicts; equal ones in the order in which the recor
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any, List, Optional, TypeVar, Union
 
 from satchel import _abi, _encoding
-from satchel._documents import lend_json, text_of
 from satchel._encoding import FilePath
-from satchel._library import check, json_answer, library, paged, scalar_answer
+from satchel._library import check, json_answer, library, scalar_answer
 from satchel.errors import InvalidArgument
 from satchel.records._collection import Collection
 from satchel.records._declarations import Index, Migration, Relation
@@ -47,12 +47,11 @@ from satchel.records._values import (
     MirrorReport,
     PutReport,
     Record,
-    RecordConflict,
     RejectedRecord,
-    conflict_from,
     document_of,
 )
 from satchel.records._watch import LiveResult, Watch
+from satchel.sync._conflicts import ConflictEntry, entries, lend_resolution, number_of
 from satchel.values import record_from, records_from
 
 __all__ = [
@@ -64,7 +63,6 @@ __all__ = [
     "MirrorReport",
     "PutReport",
     "Record",
-    "RecordConflict",
     "Records",
     "RejectedRecord",
     "Relation",
@@ -72,7 +70,6 @@ __all__ = [
 ]
 
 _Document = TypeVar("_Document")
-_PAGE = 1000
 # Tells a missing argument of resolve() from None.
 _LEFT_OUT: Any = object()
 
@@ -178,20 +175,16 @@ class Records(Collection[_Document]):
         """
         return scalar_answer(ctypes.c_int64, library.satchel_records_clear, self._pointer)
 
-    def conflicts(self) -> List[RecordConflict]:
+    def conflicts(self) -> List[ConflictEntry]:
         """The conflict log, oldest first: records that both sides changed, and remote versions that wait.
 
         :returns: those not yet resolved by :meth:`resolve`; their documents are dicts, also with ``of``
         """
-
-        def page(after: int) -> Any:
-            return json_answer(library.satchel_records_conflicts, self._pointer, after, _PAGE)
-
-        return list(map(conflict_from, paged("conflicts", 0, page)))
+        return entries(partial(json_answer, library.satchel_records_conflicts, self._pointer))
 
     def resolve(
         self,
-        conflict: Union[RecordConflict, int],
+        conflict: Union[ConflictEntry, int],
         keep: Optional[str] = None,
         *,
         document: Any = _LEFT_OUT,
@@ -209,15 +202,8 @@ class Records(Collection[_Document]):
             raise InvalidArgument("resolve takes either keep or document")
         document = document_of(document)
         if keep is None and document is not None:
-            id = conflict.record if isinstance(conflict, RecordConflict) else f"(conflict {conflict!r})"
-            document = self._read.checked(document, id)
-        lent = _lend_resolution(keep, document)
-        number = _encoding.conflict_number(conflict, RecordConflict)
-        check(library.satchel_records_resolve(self._pointer, number, lent))
+            id = conflict.record if isinstance(conflict, ConflictEntry) else None
+            document = self._read.checked(document, id or f"(conflict {conflict!r})")
+        lent = lend_resolution(keep, document)
+        check(library.satchel_records_resolve(self._pointer, number_of(conflict), lent))
 
-
-def _lend_resolution(keep: Any, document: Any) -> _abi.Bytes:
-    """Encodes the resolution of a conflict; ``document`` is used when ``keep`` is None."""
-    if keep is not None:
-        return lend_json({"keep": keep}, "keep")
-    return _encoding.lend(b'{"document":%b}' % text_of(document, "document"))

@@ -20,9 +20,7 @@ __all__ = [
     "MirrorReport",
     "PutReport",
     "Record",
-    "RecordConflict",
     "RejectedRecord",
-    "conflict_from",
     "document_of",
     "put_report_from",
     "record_of",
@@ -187,38 +185,6 @@ class MirrorReport:
     quarantined: Optional[str]
 
 
-@dataclass(frozen=True)
-class RecordConflict:
-    """A record of which a version was discarded, or is not applied.
-
-    ``id`` is the number of the conflict, ``record`` the record's id, ``time`` the time of detection, in Unix
-    milliseconds. ``kind`` is "open" (it waits for ``records.resolve()``), "lost" (a version was discarded, by
-    the policy or because of a relation) or "waiting". Of a lost one, ``side`` is the side that was discarded,
-    "local" or "remote", as a whole or where both had changed the same member. A remote version that is
-    waiting violates the schema, a unique index or a relation, or has a newer version: it is applied as soon
-    as that allows it. Then ``code`` is that of the error, such as "ECONSTRAINT", and ``reason`` its message.
-    Otherwise ``side``, ``code`` and ``reason`` are None. ``local``, ``remote`` and ``base`` are the local
-    document, the remote one, and the one synchronized last: dicts, or None where it was deleted or did not
-    exist; of a lost one, as they were then.
-    """
-
-    id: int
-    record: str
-    kind: str
-    time: int
-    local: Optional[Dict[str, Any]]
-    remote: Optional[Dict[str, Any]]
-    base: Optional[Dict[str, Any]]
-    code: Optional[str] = None
-    reason: Optional[str] = None
-    side: Optional[str] = None
-
-    @property
-    def happened_at(self) -> datetime:
-        """``time`` in UTC."""
-        return moment(self.time)
-
-
 def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Document]) -> Record[_Document]:
     """Makes a record from a JSON object, which is modified.
 
@@ -227,8 +193,3 @@ def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Doc
     answer["document"] = read(answer["document"], answer["id"])
     return record_from(Record, answer)
 
-
-def conflict_from(answer: Dict[str, Any]) -> RecordConflict:
-    """A conflict with the code of its reason."""
-    code = answer.get("code")
-    return record_from(RecordConflict, answer, code=None if code is None else code_of(code))

@@ -10,13 +10,15 @@ The guide to records describes what is synchronized, conflicts, and what a damag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable, List, Optional
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Owner
 from satchel._library import check, json_answer, library
 from satchel._long_work import LongWork, progress_callback
 from satchel.errors import Busy
+from satchel.sync._conflicts import ConflictEntry, entries
 from satchel.sync._values import (
     AccountDeletionReport,
     PlannedChange,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccountDeletionReport",
+    "ConflictEntry",
     "PlannedChange",
     "StoreSyncReport",
     "StoreSyncStatus",
@@ -47,6 +50,17 @@ __all__ = [
 
 class SyncingStore(Owner):
     """The part of :class:`satchel.Store` that synchronizes."""
+
+    def conflicts(self) -> List[ConflictEntry]:
+        """The conflict log, oldest first: versions that were discarded, and those that wait for a decision.
+
+        A synchronization discards versions of records and photos by the declared policies, an import of
+        photos local changes.
+
+        :returns: those not yet resolved by ``resolve`` of their collection or catalogue
+        :raises Unauthorized: for versions with sensitive fields when the encryption key is not set
+        """
+        return entries(partial(json_answer, library.satchel_store_conflicts, self._pointer))
 
     def sync(
         self,

@@ -35,12 +35,12 @@ struct Album {
     // Overridden changes are kept: the device can reapply them.
     let lost = try tablet.photos.conflicts()
     for conflict in lost {
-      let (own, other) = (conflict.local?.filename ?? "", conflict.remote?.filename ?? "")
+      let (own, other) = (conflict.localPhoto?.filename ?? "", conflict.remotePhoto?.filename ?? "")
       print("  \"\(own)\" lost to \"\(other)\", and is kept.")
     }
 
     print("\nThe tablet applies it again.")
-    for conflict in lost { try tablet.photos.reapply(conflict.id) }
+    for conflict in lost { try tablet.photos.resolve(conflict.id, .keepLocal) }
     try tablet.sync(with: remote)
     try phone.sync(with: remote)
     try phone.sync(with: remote)

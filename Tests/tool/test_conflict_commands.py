@@ -1,4 +1,4 @@
-"""`satchel records conflicts`: conflicts that are open, lost or wait, and their resolutions."""
+"""`satchel conflicts`: conflicts of records and photos that are open, lost or wait, and their resolutions."""
 
 import json
 import subprocess
@@ -28,7 +28,10 @@ class Device(Planner):
         subprocess.run([sys.executable, "-c", DECLARE, *words], check=True)
 
     def conflicts(self, *arguments, **options):
-        return self.run("conflicts", self.name, *map(str, arguments), subject="records", **options)
+        return self.run("list", self.name, *map(str, arguments), subject="conflicts", **options)
+
+    def resolve(self, *arguments, **options):
+        return self.run("resolve", self.name, *map(str, arguments), subject="conflicts", **options)
 
 
 @pytest.fixture
@@ -59,7 +62,7 @@ def asked(devices, remote):
     two("put", "algebra", '{"n": 3}')
     one.sync(remote)
     result = two.sync(remote, code=1)
-    assert result.lines[0] == '1 conflict to resolve: see "satchel records conflicts"'
+    assert result.lines[0] == '1 conflict to resolve: see "satchel conflicts"'
     return one, two
 
 
@@ -92,10 +95,10 @@ def test_an_open_conflict(asked):
     assert [line.split() for line in versions] == [
         ["local", '{"n":3}'], ["remote", '{"n":2}'], ["base", '{"n":1}'],
     ]  # fmt: skip
-    assert two.conflicts("courses", code=1).lines[0] == heading
+    assert two.conflicts("--collection", "courses", code=1).lines[0] == heading
     assert two("list", "--json").json[0]["sync_status"] == "conflict"
     assert one.conflicts("--json").json == []
-    assert "has no collection rooms" in one.conflicts("rooms", code=2).err
+    assert "has no collection rooms" in one.conflicts("--collection", "rooms", code=2).err
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_an_open_conflict(asked):
 def test_resolving(asked, remote, words, text, document):
     one, two = asked
     [conflict] = two.conflicts("--json", code=1).json
-    result = two.conflicts("--resolve", conflict["id"], *words, text=text)
+    result = two.resolve(conflict["id"], *words, text=text)
     assert result.out == f"courses/algebra: conflict {conflict['id']} resolved\n"
     agree(one, two, remote, document)
 
@@ -119,9 +122,9 @@ def test_resolving(asked, remote, words, text, document):
 def test_resolving_as_json(asked):
     _, two = asked
     [conflict] = two.conflicts("--json", code=1).json
-    report = two.conflicts("courses", "--resolve", conflict["id"], "--keep", "local", "--json").json
-    assert report == {"resolved": conflict["id"], "collection": "courses", "record": "algebra"}
-    result = two.conflicts("--resolve", conflict["id"], "--keep", "local", code=1)
+    report = two.resolve("--collection", "courses", conflict["id"], "--keep", "local", "--json").json
+    assert report == {"resolved": [conflict["id"]], "missing": []}
+    result = two.resolve(conflict["id"], "--keep", "local", code=1)
     assert (result.out, result.err) == ("", f"satchel: there is no conflict {conflict['id']}\n")
 
 
@@ -131,13 +134,13 @@ def test_a_local_version_that_was_lost(devices, remote):
     two("put", "algebra", '{"n": 3}')
     one.sync(remote)
     assert two.sync(remote).lines[:2] == [
-        "records: 1 downloaded", '1 version lost and kept: see "satchel records conflicts"',
+        "records: 1 downloaded", '1 version lost and kept: see "satchel conflicts"',
     ]  # fmt: skip
     assert two.document("algebra") == {"n": 2}
     [conflict] = two.conflicts("--json", code=1).json
     assert (conflict["kind"], conflict["side"], conflict["local"]) == ("lost", "local", {"n": 3})
     assert two.conflicts(code=1).lines[-1].split() == ["lost", "local"]
-    two.conflicts("--resolve", conflict["id"], "--keep", "local")
+    two.resolve(conflict["id"], "--keep", "local")
     agree(one, two, remote, {"n": 3})
 
 
@@ -149,7 +152,7 @@ def test_a_remote_version_that_waits_says_why(run, tmp_path, remote):
     one("put", "g1", '{"course": "algebra"}', collection="grades")
     one.sync(remote)
     result = two.sync(remote, code=1)
-    assert '1 remote version cannot be applied yet: see "satchel records conflicts"' in result.lines
+    assert '1 remote version cannot be applied yet: see "satchel conflicts"' in result.lines
     [conflict] = two.conflicts("--json", code=1).json
     assert (conflict["kind"], conflict["collection"], conflict["record"]) == ("waiting", "grades", "g1")
     assert (conflict["local"], conflict["remote"]) == (None, {"course": "algebra"})
@@ -176,27 +179,31 @@ def test_many_conflicts_are_listed_by_number(devices, remote):
     conflicts = two.conflicts("--json", code=1).json
     assert len(conflicts) == 40
     assert [conflict["id"] for conflict in conflicts] == sorted(conflict["id"] for conflict in conflicts)
-    rooms = two.conflicts("rooms", "--json", code=1).json
+    rooms = two.conflicts("--collection", "rooms", "--json", code=1).json
     assert {conflict["collection"] for conflict in rooms} == {"rooms"}
     assert len(rooms) == 20
     # A number belongs to one collection.
-    two.conflicts("courses", "--resolve", rooms[0]["id"], "--keep", "local", code=1)
+    two.resolve("--collection", "courses", rooms[0]["id"], "--keep", "local", code=1)
+    assert len(two.resolve("--collection", "rooms", "--all", "--keep", "remote").lines) == 20
+    assert {each["collection"] for each in two.conflicts("--json", code=1).json} == {"courses"}
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--resolve", "1"], "--resolve needs --keep or --document"),
-        (["--keep", "local"], "--keep and --document need --resolve"),
-        (["--document", "{}"], "--keep and --document need --resolve"),
-        (["--resolve", "1", "--keep", "local", "--document", "{}"], "exclude each other"),
-        (["--resolve", "1", "--keep", "mine"], "'--keep <side>'"),
-        (["--resolve", "1", "--document", "[]"], "--document: must be a JSON object"),
-        (["--resolve", "1", "--document", "{"], "--document: line 1, column 2"),
-        (["--resolve", "one", "--keep", "local"], "'--resolve <number>'"),
+        (["1"], "give either --keep or --document"),
+        (["--keep", "local"], "give either the numbers of conflicts or --all"),
+        (["--all", "1", "--keep", "local"], "give either the numbers of conflicts or --all"),
+        (["1", "--keep", "local", "--document", "{}"], "give either --keep or --document"),
+        (["1", "2", "--document", "{}"], "--document resolves one conflict"),
+        (["1", "--keep", "mine"], "'--keep <side>'"),
+        (["1", "--document", "[]"], "--document: must be a JSON object"),
+        (["1", "--document", "{"], "--document: line 1, column 2"),
+        (["one", "--keep", "local"], "'<number>'"),
+        (["1", "--keep", "local", "--collection", "c", "--photos", "p"], "exclude each other"),
     ],
 )
 def test_invalid_arguments(planner, words, says):
-    result = planner.run("conflicts", planner.name, *words, subject="records", code=2)
+    result = planner.run("resolve", planner.name, *words, subject="conflicts", code=2)
     assert says in result.err
     assert result.out == ""
