@@ -152,7 +152,8 @@ public final class Store: Sendable {
     let subjects: [() throws -> [StoreFinding]] = [
       { try self.catalogue.check() }, { try PhotoCatalogue.check(self.database) },
       { try StoryLibrary.check(self.database) },
-      { try SyncLogCheck.check(self.database) }, { try RecordCollection.check(self.database) },
+      { try SyncLogCheck.check(self.database, documents: self.syncLog.documents) },
+      { try RecordCollection.check(self.database) },
       { try StateStore.check(self.database) },
       { try self.outbox.check(self.database) },
     ]

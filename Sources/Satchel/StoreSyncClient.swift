@@ -24,6 +24,10 @@ struct StoreSyncClient: SyncLogClient {
       : try records.content(of: key, isEncrypted: isEncrypted, connection)
   }
 
+  func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? {
+    key.isState ? nil : try records.document(of: key, connection)
+  }
+
   func ids(
     of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
   ) throws -> SyncIDs {

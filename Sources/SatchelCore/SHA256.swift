@@ -68,13 +68,7 @@ package struct HMAC: Sendable {
 extension Sequence<UInt8> {
   /// The bytes as hexadecimal digits, two each, in lower case.
   package var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity(underestimatedCount * 2)
-    for byte in self {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
+    withContiguousStorageIfAvailable { HexadecimalName.text(of: UnsafeRawBufferPointer($0)) }
+      ?? Array(self).withUnsafeBytes { HexadecimalName.text(of: $0) }
   }
 }

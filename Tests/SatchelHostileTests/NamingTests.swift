@@ -6,7 +6,7 @@ import Testing
 private let independent: Set<String> = [
   // Whose data it is, and when entries were received.
   "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id",
-  "sync_entry.base_received", "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
+  "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
   "sync_owner.user",
   // Values of the app or its backend.
   "photo_change.line", "photo_local.camera_make", "photo_local.iso",
@@ -18,7 +18,7 @@ private let independent: Set<String> = [
   "entity.updated_at", "photo_catalogue.created", "photo_catalogue.last_sync", "photo_catalogue.modified",
   "photo_catalogue.sequence", "photo_file.modified", "photo_local.last_attempt", "photo_local.queued",
   "record.created",
-  "record.modified", "record.revision", "record_collection.shape", "record_collection.version",
+  "record.modified", "record.revision", "record_collection.shape",
   "conflict.time", "record_migration.version", "section.updated_at",
   "outbox_saved.through", "outbox_saved.time", "outbox_saved.writer",
   "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
@@ -54,7 +54,8 @@ private let absent: Set<String> = [
   "conflict.base", "conflict.code", "conflict.reason", "conflict.waits_for", "record_collection.sealed_by",
   "outbox_applied.file", "outbox_applied.through", "outbox_rejected.entry", "outbox_rejected.file",
   "outbox_rejected.id", "outbox_rejected.number", "outbox_rejected.reason", "outbox_rejected.time",
-  "sync_entry.ancestors", "sync_entry.conflict", "sync_entry.created", "sync_entry.deleted",
+  "sync_entry.ancestors", "sync_entry.base_received", "sync_entry.conflict", "sync_entry.created",
+  "sync_entry.deleted",
   "sync_entry.error",
   "sync_entry.error_code", "sync_entry.in_flight_envelope", "sync_entry.in_flight_number",
   "sync_entry.in_flight_sequence", "sync_entry.remote", "sync_entry.retry_at", "sync_entry.revision",

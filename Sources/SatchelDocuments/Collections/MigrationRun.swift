@@ -1,6 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
+import SatchelSync
 
 /// Migrates the documents of a collection to another version, inside a transaction.
 struct MigrationRun {
@@ -181,6 +182,14 @@ struct MigrationRun {
   }
 
   private func write(_ body: UnsafeRawBufferPointer, _ record: Item) throws {
+    if row.isBound, !record.isSealed {
+      var key = record.key
+      try key.withUTF8 { key in
+        try record.body.withUnsafeBytes {
+          try SyncTracking.keepDocument($0, of: UnsafeRawBufferPointer(key), in: row.name, connection)
+        }
+      }
+    }
     func update(_ body: UnsafeRawBufferPointer, isSealed: Int64) throws {
       try connection.run(
         "UPDATE record SET body = ?, is_sealed = ? WHERE id = ?", .blob(body), .integer(isSealed),

@@ -1,6 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
+import SatchelSync
 
 /// Seals, opens and reseals the stored documents of a collection.
 struct RecordSealing {
@@ -45,6 +46,9 @@ struct RecordSealing {
         let plain =
           record.isSealed
           ? try record.body.withUnsafeBytes { try fields.open($0, key, by: keys) } : record.body
+        if row.isBound, !record.isSealed {
+          try plain.withUnsafeBytes { try SyncTracking.keepDocument($0, of: key, in: row.name, connection) }
+        }
         try write(plain, record.row, key)
         try runKept(record.row, key, isSealed: record.isSealed)
       }

@@ -47,26 +47,46 @@ package struct RecordSyncClient: Sendable {
   /// - Throws: `.unauthorized` for one with sensitive fields unless the log is encrypted and their key is set
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     guard let row = try row(of: key.collection, connection) else { return nil }
-    let index = store.keys(of: row.id)
     let isSensitive = try !store.shape(of: row, connection).sensitive.isEmpty
-    var (id, content) = (key.id, SyncContent?.none)
+    let content = try first(key.id, of: row, connection) { record, id in
+      try RecordFetch(connection, row, store).one(record, of: id) { candidate in
+        guard isEncrypted || !isSensitive else { throw Self.unencrypted(row.name) }
+        return SyncContent(
+          document: try candidate.plain { Array($0) }, revision: candidate.revision,
+          created: candidate.created, modified: candidate.modified)
+      }
+    }
+    return content.map { SyncOutgoing(content: $0, version: row.version, isSensitive: isSensitive) }
+  }
+
+  /// The document of a record; nil when there is none, or fields of it are sealed.
+  package func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? {
+    guard let row = try row(of: key.collection, connection) else { return nil }
+    return try first(key.id, of: row, connection) { record, id in
+      try connection.first(
+        "SELECT body FROM record WHERE id = ? AND key = ? AND is_sealed = 0", .integer(record), .textBytes(id)
+      ) { Array($0.bytes(0)) }
+    }
+  }
+
+  /// Returns what `read` finds in a row that the id may have.
+  private func first<Found>(
+    _ id: String, of row: CollectionRow, _ connection: Connection,
+    _ read: (_ record: Int64, _ id: UnsafeRawBufferPointer) throws -> Found?
+  ) throws -> Found? {
+    let (index, base) = (store.keys(of: row.id), RecordRow.base(of: row.id))
+    var (id, found) = (id, Found?.none)
     try id.withUTF8 { id in
-      let (id, base) = (UnsafeRawBufferPointer(id), RecordRow.base(of: row.id))
+      let id = UnsafeRawBufferPointer(id)
       _ = try index.first(
         of: index.source.hash(id), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
       ) { record in
         guard RecordRow.collection(of: record) == row.id else { return false }
-        content = try RecordFetch(connection, row, store).one(record, of: id) { candidate in
-          guard isEncrypted || !isSensitive else { throw Self.unencrypted(row.name) }
-          return SyncContent(
-            document: try candidate.plain { Array($0) }, revision: candidate.revision,
-            created: candidate.created,
-            modified: candidate.modified)
-        }
-        return content != nil
+        found = try read(record, id)
+        return found != nil
       }
     }
-    return content.map { SyncOutgoing(content: $0, version: row.version, isSensitive: isSensitive) }
+    return found
   }
 
   private static func unencrypted(_ collection: String) -> SatchelError {

@@ -52,6 +52,7 @@ extension RecordStore {
           .constraint,
           "\(name): cannot be dropped while \(source) refers to it at \(relation.path.pointer)")
       }
+      try keepForSync(row, connection)
       try SyncLogTables.drop(name, discardsUnsent: discardsUnsent, in: transaction)
       let work = work(in: transaction)
       try work.flush()
@@ -62,6 +63,15 @@ extension RecordStore {
       return id
     }
     forgetMirror(of: dropped)
+  }
+
+  /// Keeps the documents of a collection, which the entries of the sync log have no other copy of.
+  private func keepForSync(_ row: CollectionRow, _ connection: Connection) throws {
+    guard row.isBound else { return }
+    try connection.each(
+      "SELECT key, body FROM record WHERE id > ? AND id < ? AND is_sealed = 0",
+      .integer(RecordRow.base(of: row.id)), .integer(RecordRow.base(of: row.id + 1))
+    ) { try SyncTracking.keepDocument($0.bytes(1), of: $0.bytes(0), in: row.name, connection) }
   }
 
   private func removeRows(_ row: CollectionRow, _ connection: Connection) throws {

@@ -32,7 +32,7 @@ extension RecordWork {
     let (row, hash) = try find(key, in: collection)
     let table = RecordTable(connection: connection)
     let remote = remote?.credible(at: now)
-    let old = try row.flatMap { try table.head($0, withBody: collection.shape.needsOldDocument) }
+    let old = try row.flatMap { try table.head($0, withBody: collection.needsOldDocument) }
     try checkRevision(old?.revision ?? 0, expected, key, collection)
     if let schema = collection.shape.schema {
       try schema.check(body, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
@@ -46,6 +46,7 @@ extension RecordWork {
     write.modified = remote?.modified ?? now
     if old == nil { write.revision = max(write.revision, try 1 + lastRevision(key, collection)) }
     return try changing {
+      try keepForSync(old, key, collection)
       let (record, revision) =
         try sealed.map { sealed in try sealed.withUnsafeBytes { try self.write($0, write, collection) } }
         ?? self.write(body, write, collection)
@@ -56,6 +57,16 @@ extension RecordWork {
       if collection.row.isBound { try reconsiderWaiting(for: key, in: collection) }
       try mergeIfNeeded(collection)
       return RecordReceipt(revision: revision, isNew: old == nil)
+    }
+  }
+
+  /// Keeps a document that is about to be replaced or deleted, where the sync log needs it.
+  private func keepForSync(
+    _ old: RecordTable.Head?, _ key: UnsafeRawBufferPointer, _ collection: WorkingCollection
+  ) throws {
+    guard let old, collection.row.isBound, !collection.shape.isReserved else { return }
+    try old.body.withUnsafeBytes {
+      try SyncTracking.keepDocument($0, of: key, in: collection.name, connection)
     }
   }
 
@@ -133,11 +144,12 @@ extension RecordWork {
   /// Deletes a record without checking the references to it.
   func remove(_ row: Int64, _ key: UnsafeRawBufferPointer, from collection: WorkingCollection) throws {
     let table = RecordTable(connection: connection)
-    guard let old = try table.head(row, withBody: collection.shape.needsOldDocument) else { return }
+    guard let old = try table.head(row, withBody: collection.needsOldDocument) else { return }
     let entries = try indexEntries(old.body, nil, key, row, collection)
     let references = try referenceChanges(old.body, nil, key, collection)
     try changing {
       try collection.countAll(connection)
+      try keepForSync(old, key, collection)
       try table.delete(row)
       if row <= collection.base + collection.numbers.indexedThrough {
         try RecordIDs.keys.remove((collection.keys.source.hash(key), row), connection)

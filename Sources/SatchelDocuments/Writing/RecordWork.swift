@@ -52,7 +52,8 @@ final class RecordWork {
   /// Returns the tracker of changes to send; nil when the store is not bound to a sync log.
   func tracker() throws -> SyncTracker? {
     if let knownTracker { return knownTracker }
-    knownTracker = try SyncTracker(live(), store.database.keyring)
+    knownTracker = try SyncTracker(
+      live(), store.database.keyring, documents: RecordSyncClient(store).document)
     return knownTracker
   }
 

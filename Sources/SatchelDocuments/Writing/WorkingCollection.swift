@@ -42,6 +42,8 @@ final class WorkingCollection {
   var base: Int64 { RecordRow.base(of: row.id) }
   /// Whether its changes are recorded, to be sent.
   var isSynchronized: Bool { row.isBound && shape.isSynced }
+  /// Whether the document that a write replaces is needed.
+  var needsOldDocument: Bool { shape.needsOldDocument || row.isBound }
 
   /// - Throws: `SatchelError` (`invalid`) for a document that could never be sent. Where it is not certain that the
   ///   collection will be synchronized, the sync names it.

@@ -5,7 +5,10 @@ import SatchelStorage
 /// Checks the tables of the sync log: the sums of the log are computed again from its entries.
 package enum SyncLogCheck {
   /// Returns the findings. Reads every entry.
-  package static func check(_ database: Database) throws -> [StoreFinding] {
+  ///
+  /// - Parameter documents: of the local content
+  package static func check(_ database: Database, documents: @escaping SyncDocuments) throws -> [StoreFinding]
+  {
     guard try database.has(SyncLogSchema.subject) else { return [] }
     return try database.read { connection in
       var findings: [StoreFinding] = []
@@ -24,7 +27,9 @@ package enum SyncLogCheck {
         report("sync_writer", "the store has no name among the writers of the sync log")
       }
       // During a long step the sums belong to neither generation.
-      if state.phase == nil, orphans == 0 { try checkSums(state, connection, report) }
+      if state.phase == nil, orphans == 0 {
+        try checkSums(state, SyncRowTable(connection: connection, documents: documents), report)
+      }
       if state.phase == nil { checkHead(state, report) }
       return findings
     }
@@ -46,11 +51,10 @@ package enum SyncLogCheck {
   }
 
   private static func checkSums(
-    _ state: SyncLogState, _ connection: Connection, _ report: (String, String) -> Void
+    _ state: SyncLogState, _ table: SyncRowTable, _ report: (String, String) -> Void
   ) throws {
-    let table = SyncRowTable(connection: connection)
-    var (count, bytes, digest) = (Int64(0), Int64(0), SyncDigest())
-    try connection.each(
+    var (count, bytes, digest, isComplete) = (Int64(0), Int64(0), SyncDigest(), true)
+    try table.connection.each(
       "SELECT id, size FROM sync_entry WHERE generation = ? AND seq IS NOT NULL", .integer(state.generation)
     ) { found in
       guard let row = try table.row(try found.integer(0)), let entry = row.entry else { return }
@@ -58,8 +62,16 @@ package enum SyncLogCheck {
       if try found.integer(1) != size {
         report("sync_entry", "\(row.key): its size is not that of the envelope")
       }
-      if try SyncEnvelope(parsing: entry).content.isDeleted != row.isTombstone {
+      if try row.envelope(entry).content.isDeleted != row.isTombstone {
         report("sync_entry", "\(row.key): whether it is a deletion differs from the envelope")
+      }
+      let open = [row.remote, row.base, row.inFlight?.envelope].compactMap { $0 }
+      // Without the ETag the log is read again.
+      if state.etag != nil,
+        open.contains(where: { ![nil, .sealed].contains(SyncStoredEnvelope.form(of: $0)) })
+      {
+        report("sync_entry", "\(row.key): its document is not the one that was synchronized")
+        isComplete = false
       }
       count += 1
       bytes += size
@@ -70,7 +82,7 @@ package enum SyncLogCheck {
         "sync_entry",
         "the sync log has \(count) entries with \(bytes) bytes; \(state.count) with \(state.bytes) were expected"
       )
-    } else if state.head?.key == nil, state.etag != nil, digest != state.digest {
+    } else if isComplete, state.head?.key == nil, state.etag != nil, digest != state.digest {
       // The digest of an encrypted log requires its key. Without the ETag the log is read again.
       report("sync_entry", "the entries of the sync log are not those that it had")
     }

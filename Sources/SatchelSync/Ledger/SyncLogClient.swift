@@ -16,6 +16,10 @@ package protocol SyncLogClient: Sendable {
   ///   retried later, and the others are sent
   func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing?
 
+  /// The document of a key's local content, byte for byte as it is sent; nil when there is none, and for content that is
+  /// sealed, or that changes without `SyncTracking.keepDocument`.
+  func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]?
+
   /// The ids of a collection's local content, in any order that does not change.
   ///
   /// - Parameter position: the end of the previous part; nil for the first
@@ -43,7 +47,12 @@ package protocol SyncLogClient: Sendable {
   func sensitiveCollections(_ connection: Connection) throws -> Set<String>
 }
 
+/// Returns the document of local content; see `SyncLogClient.document`.
+package typealias SyncDocuments = (SyncKey, Connection) throws -> [UInt8]?
+
 extension SyncLogClient {
+  package func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? { nil }
+
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] { [] }
 
   package func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws {}

@@ -105,14 +105,14 @@ package enum SyncLogSchema {
   private static let entries = """
     -- The entries of the sync log, and the sync metadata of what is local. `seq` is the entry's number and `size` that
     -- of its envelope in bytes; NULL and 0 when the remote has none; `tombstone` is 1 for a deletion. `remote` is the
-    -- envelope, NULL when it is equal to `base`, the last synced one; without `seq`, it is a deletion that the remote
+    -- envelope, NULL when it is equal to `base`, the last synced one (for their stored forms, see SyncStoredEnvelope); without `seq`, it is a deletion that the remote
     -- has dropped and that is still to be applied. `pending` is the number of the latest local change. `in_flight_envelope` is
     -- being sent, for the change `in_flight_sequence`, and is to have the number `in_flight_number`. `ancestors` is
     -- what the local content was built on, where that is more than `base`. `undecided` is 1 while `remote` is to be
     -- applied or compared with the local content; `conflict` is the checksum of the envelope that an open conflict is
     -- about. `deleted`, `revision` and `created` are of local content whose deletion is pending: the time of the
     -- deletion, and the metadata that the content had. `received` is when the entry was received or sent, and
-    -- `base_received` when `base` was: a time in an envelope that is more than 24 hours later came from a clock that was
+    -- `base_received` when `base` was, NULL for the same time: a time in an envelope that is more than 24 hours later came from a clock that was
     -- ahead, and is replaced by it where it is compared or shown.
     CREATE TABLE sync_entry(
       id INTEGER PRIMARY KEY,

@@ -49,18 +49,15 @@ extension SyncLogTables {
       var (body, count) = ([UInt8](), 0)
       try connection.each(
         """
-        SELECT seq, coalesce(remote, base), id FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ?
+        SELECT id FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ?
         AND (tombstone IS NULL OR seq > ?) ORDER BY seq
         """, .integer(state.generation), .integer(interval.lowerBound), .integer(interval.upperBound),
         .integer(horizon)
-      ) { row in
-        guard !row.isNull(1) else { throw row.damage(1, "is missing") }
-        var envelope = Array(row.bytes(1))
-        if SyncStoredEnvelope.isStored(envelope) {
-          envelope = try table.row(try row.integer(2))?.entry ?? envelope
-          if SyncStoredEnvelope.isStored(envelope) { throw Locked() }
-        }
-        SyncEntry.write(envelope, at: try row.integer(0, in: StoredRange.count), into: &body)
+      ) { found in
+        guard let row = try table.row(try found.integer(0)), let number = row.sequence, let entry = row.entry
+        else { throw RowOrder.damaged("sync_entry") }
+        if SyncStoredEnvelope.isStored(entry) { throw Locked() }
+        SyncEntry.write(entry, at: number, into: &body)
         count += 1
       }
       return (body, count)

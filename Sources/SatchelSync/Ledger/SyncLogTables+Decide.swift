@@ -77,15 +77,17 @@ extension SyncLogTables {
   private func decide(
     _ rows: [SyncRow], isLast: Bool, _ transaction: Transaction, _ table: SyncRowTable
   ) throws -> SyncDecided {
-    var (entries, decidable, decided) = ([SyncUndecided](), [Int64](), SyncDecided())
+    var (entries, decidable, decided) = ([SyncUndecided](), [SyncRow](), SyncDecided())
     // Open and waiting conflicts about entries that the remote has lost: there is nothing to decide any more.
     var lost: [SyncKey] = []
     for var row in rows {
       row.isUndecided = false
       if let stored = row.remote, SyncStoredEnvelope.isStored(stored) {
-        // It is sealed under another key than the log's: the entry is read again, and then decided.
+        // It is sealed under another key than the log's, or damaged: the entry is read again, and then decided.
         try table.write(row)
-        if keys != nil { try SyncLogTables.readAgain(transaction.connection) }
+        if keys != nil || SyncStoredEnvelope.form(of: stored) != .sealed {
+          try SyncLogTables.readAgain(transaction.connection)
+        }
         continue
       }
       let (remote, base) = (try row.entryEnvelope, try row.baseEnvelope)
@@ -104,13 +106,15 @@ extension SyncLogTables {
         decided.outcomes.append(SyncDecided.Outcome(key: row.key, decision: .resend, isDeletion: false))
       } else {
         row.conflict = nil
+        decidable.append(row)
+        // The document is in memory until it is decided about: its pages are free for the local content.
+        try row.redactRemote()
         try table.write(row)
         let isFork = base.map { base in row.pending == nil && remote?.isFork(of: base) == true } ?? false
         entries.append(
           SyncUndecided(
             key: row.key, base: isFork ? nil : base, remote: remote,
             isChanged: isFork || row.pending != nil, isFork: isFork, deletion: row.deletion))
-        decidable.append(row.id)
       }
     }
     try client.keepLost(lost, in: transaction)
@@ -128,11 +132,13 @@ extension SyncLogTables {
   }
 
   private func carryOut(
-    _ decision: SyncDecision, _ id: Int64, _ entry: SyncUndecided, _ transaction: Transaction,
+    _ decision: SyncDecision, _ seen: SyncRow, _ entry: SyncUndecided, _ transaction: Transaction,
     _ table: SyncRowTable, _ decided: inout SyncDecided
   ) throws {
     // The client may have changed the row, by recording changes.
-    guard var row = try table.row(id) else { return }
+    guard var row = try table.row(seen.id) else { return }
+    if row.remote != nil { row.remote = seen.remote }
+    if let form = seen.remote.flatMap({ seen.form(of: $0) }) { row.forms.append(form) }
     decided.outcomes.append(
       SyncDecided.Outcome(
         key: row.key, decision: decision, isDeletion: entry.remote?.content.isDeleted ?? true))

@@ -35,7 +35,7 @@ extension SyncLogTables {
 
   private static func tombstone(_ id: Int64, _ table: SyncRowTable) throws -> (row: SyncRow, entry: [UInt8]) {
     guard let row = try table.row(id), let entry = row.entry,
-      try SyncEnvelope(parsing: entry).content.isDeleted
+      try row.envelope(entry).content.isDeleted
     else { throw RowOrder.damaged("sync_entry") }
     return (row, entry)
   }

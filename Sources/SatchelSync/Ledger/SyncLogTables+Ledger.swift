@@ -49,7 +49,7 @@ extension SyncLogTables: SyncLogLedger {
   func rows(_ connection: Connection) throws -> SyncRowTable {
     SyncRowTable(
       connection: connection, key: keys?.entries ?? database.keyring.syncEntries,
-      sensitive: keys == nil ? [] : try client.sensitiveCollections(connection))
+      sensitive: keys == nil ? [] : try client.sensitiveCollections(connection), documents: documents)
   }
 
   func now() throws -> Int64 { database.clock.now() }

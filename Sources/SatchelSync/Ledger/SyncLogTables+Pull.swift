@@ -71,17 +71,17 @@ extension SyncLogTables {
         if let sequence = row.sequence, sequence >= entry.sequence { continue }
         sums.replace(key, row.entry, entry.envelope.bytes)
         if (row.sequence ?? 0) <= start.horizon, let old = row.remote ?? row.entry,
-          try !Self.isKnown(old, to: entry.envelope.bytes),
-          try SyncEnvelope(parsing: old).content.isDeleted
+          try !Self.isKnown(old, to: entry.envelope.bytes, key),
+          try row.envelope(old).content.isDeleted
         {
           // The line of versions has ended with a tombstone that the writer did not know any more.
           try row.forgetBase()
         }
         row.sequence = entry.sequence
         row.isTombstone = entry.envelope.content.isDeleted
-        row.isSensitive = row.isSensitive || entry.envelope.isSensitive
         let hadRemote = row.remote != nil
         row.setRemote(entry.envelope.bytes, received: transaction.now)
+        try table.note(entry.envelope, in: &row)
         row.isUndecided = (row.remote != nil || hadRemote) && declared.contains(key.collection)
         try table.write(row)
       }
@@ -101,7 +101,7 @@ extension SyncLogTables {
     guard let named = SyncVersionVector(of: envelope).version(of: writer) else { return false }
     var known = try local?.allAncestors() ?? SyncVersionVector()
     for bytes in [local?.inFlight?.envelope, local?.remote].compactMap({ $0 }) {
-      known.add(try SyncEnvelope(parsing: bytes))
+      known.add(try SyncEnvelope(stored: bytes, of: envelope.key))
     }
     guard let own = known.version(of: writer) else { return true }
     return named.number > own.number || named.number == own.number && named.checksum != own.checksum
@@ -204,17 +204,16 @@ extension SyncLogTables {
     var row = old
     row.generation = state.generation
     row.sequence = new?.sequence
-    row.isSensitive = old.isSensitive || new?.isSensitive ?? false
     let entry = new?.entry
     row.isTombstone = new?.isTombstone ?? false
     // Of these entries, those that the log lacks were deleted, and an entry replaces one of them even where its writer
     // did not know the tombstone between them.
     let isShared = (old.sequence ?? .max) <= state.droppedThrough
-    if let base = row.base, try !Self.isKnown(base, to: entry) {
+    if let base = row.base, try !Self.isKnown(base, to: entry, row.key) {
       if !isShared {
         row.ancestors = try row.allAncestors()
         // A deletion that the log has lost is decided against the entry that replaced it.
-        let content = try SyncEnvelope(parsing: base).dated(row.baseReceived).content
+        let content = try row.envelope(base).dated(row.baseReceived).content
         if content.isDeleted, row.pending == nil { row.deletion = content }
         row.base = nil
         row.pending = try row.pending ?? SyncTracking.sequence(transaction)
@@ -233,9 +232,9 @@ extension SyncLogTables {
   }
 
   /// Whether an entry is an envelope, or was built on it.
-  private static func isKnown(_ base: [UInt8], to entry: [UInt8]?) throws -> Bool {
+  private static func isKnown(_ base: [UInt8], to entry: [UInt8]?, _ key: SyncKey) throws -> Bool {
     guard let entry else { return false }
     return try SyncStoredEnvelope.isSame(entry, base)
-      || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: base))
+      || SyncEnvelope(stored: entry, of: key).isBuilt(on: SyncEnvelope(stored: base, of: key))
   }
 }

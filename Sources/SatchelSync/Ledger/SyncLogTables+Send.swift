@@ -184,7 +184,7 @@ extension SyncLogTables {
     _ change: SyncChanges.Change, _ generation: Int64, _ table: SyncRowTable
   ) throws {
     let (connection, key) = (table.connection, change.envelope.key)
-    let stored = try table.stored(change.envelope.bytes, of: key, isSensitive: change.envelope.isSensitive)
+    let stored = try table.stored(change.envelope, isUnchanged: true)
     try stored.withUnsafeBytes { envelope in
       try (change.ancestors?.bytes ?? []).withUnsafeBytes { ancestors in
         try connection.run(
@@ -235,7 +235,7 @@ extension SyncLogTables {
       try Self.arrive(&row, sent, at: transaction.now)
       row.sequence = sent.number
       row.setRemote(sent.envelope, received: transaction.now)
-      row.isTombstone = try SyncEnvelope(parsing: sent.envelope).content.isDeleted
+      row.isTombstone = try row.envelope(sent.envelope).content.isDeleted
       row.isUndecided = false
       try table.write(row)
     }
@@ -263,7 +263,7 @@ extension SyncLogTables {
   /// Makes an uploaded envelope the base. Only the change that was sent is confirmed.
   private static func arrive(_ row: inout SyncRow, _ sent: SyncRow.InFlight, at now: Int64) throws {
     var all = try row.allAncestors()
-    all.add(try SyncEnvelope(parsing: sent.envelope))
+    all.add(try row.envelope(sent.envelope))
     row.setBase(sent.envelope, received: now)
     try row.setAncestors(all)
     if row.pending == sent.sequence { (row.pending, row.deletion) = (nil, nil) }
@@ -283,7 +283,7 @@ extension SyncLogTables {
           throw RowOrder.damaged("sync_entry")
         }
         // Without a pending upload the head was never written.
-        if state.upload != nil, let entry = row.entry, try Self.has(entry, sent.envelope, replaced) {
+        if state.upload != nil, try Self.has(row, sent.envelope, replaced: replaced) {
           try Self.arrive(&row, sent, at: transaction.now)
         }
         row.inFlight = nil
@@ -300,13 +300,14 @@ extension SyncLogTables {
     }
   }
 
-  /// Whether an entry is an envelope, or was built on it.
+  /// Whether the entry of a row is an envelope, or was built on it.
   ///
   /// - Parameter replaced: a name whose numbers have two contents, so that a number does not say which of them an entry
   ///   was built on
-  private static func has(_ entry: [UInt8], _ sent: [UInt8], _ replaced: String?) throws -> Bool {
+  private static func has(_ row: SyncRow, _ sent: [UInt8], replaced: String?) throws -> Bool {
+    guard let entry = row.entry else { return false }
     if SyncStoredEnvelope.isSame(entry, sent) { return true }
-    let sent = try SyncEnvelope(parsing: sent)
-    return try sent.writer != replaced && SyncEnvelope(parsing: entry).isBuilt(on: sent)
+    let sent = try row.envelope(sent)
+    return try sent.writer != replaced && row.envelope(entry).isBuilt(on: sent)
   }
 }

@@ -12,6 +12,7 @@ package struct SyncLogTables: Sendable {
   /// The keys of a sync, if the sync log is encrypted.
   var keys: SyncLogKey?
   var digestKey: HMAC? { keys?.digest }
+  package var documents: SyncDocuments { client.document }
 
   package init(_ database: Database, client: any SyncLogClient) {
     self.init(database, client: client, sizes: SyncSizes())
@@ -158,6 +159,9 @@ package struct SyncLogTables: Sendable {
     } catch let error as SatchelError where error.code == .invalid || error.code == .unauthorized {
       // The content exists, and cannot be sent: the encryption key is not set.
       return true
+    } catch let error as SatchelError where error.code == .notFound {
+      // State that was lost cannot be told from state that is no longer marked for synchronizing.
+      return false
     }
   }
 

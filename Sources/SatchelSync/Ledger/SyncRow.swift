@@ -24,8 +24,15 @@ struct SyncRow: Sendable {
   /// When the entry was received or sent, and when `base` was; Unix milliseconds, nil when unknown.
   var received: Int64?
   var baseReceived: Int64?
-  /// Whether one of its envelopes has sensitive content, and is stored sealed.
-  var isSensitive = false
+  /// The envelopes that were read, and their stored form.
+  var forms: [Form] = []
+  /// The length of its envelopes as they are stored.
+  var storedLength = 0
+
+  struct Form: Sendable {
+    var envelope: SyncEnvelope
+    var stored: SyncStoredEnvelope
+  }
 
   /// An envelope in flight.
   struct InFlight: Sendable {
@@ -41,12 +48,24 @@ struct SyncRow: Sendable {
 
   /// The entry, or a dropped tombstone that is still to be applied, with times that are not later than it was received.
   var entryEnvelope: SyncEnvelope? {
-    get throws { try (remote ?? entry).map { try SyncEnvelope(parsing: $0).dated(received) } }
+    get throws { try (remote ?? entry).map { try envelope($0).dated(received) } }
   }
 
   /// The base, with times that are not later than it was received.
   var baseEnvelope: SyncEnvelope? {
-    get throws { try base.map { try SyncEnvelope(parsing: $0).dated(baseReceived) } }
+    get throws { try base.map { try envelope($0).dated(baseReceived) } }
+  }
+
+  /// Reads an envelope of the row, or of its key.
+  func envelope(_ bytes: [UInt8]) throws -> SyncEnvelope {
+    try form(of: bytes)?.envelope ?? SyncEnvelope(stored: bytes, of: key)
+  }
+
+  func form(of envelope: [UInt8]) -> Form? { forms.first { $0.envelope.bytes == envelope } }
+
+  /// Removes the document of `remote`, which is decided about.
+  mutating func redactRemote() throws {
+    remote = try remote.map { try form(of: $0)?.stored.redacted ?? SyncStoredEnvelope.redacted($0) }
   }
 
   /// Whether it has local state in addition to the entry.
@@ -73,13 +92,13 @@ struct SyncRow: Sendable {
   /// The version that the local content was built on.
   func allAncestors() throws -> SyncVersionVector {
     var all = ancestors ?? SyncVersionVector()
-    if let base { all.add(try SyncEnvelope(parsing: base)) }
+    if let base { all.add(try envelope(base)) }
     return all
   }
 
   /// Stores the ancestors of the local content, if there are others than the base.
   mutating func setAncestors(_ all: SyncVersionVector) throws {
-    let known = try base.map { SyncVersionVector(of: try SyncEnvelope(parsing: $0)) } ?? SyncVersionVector()
+    let known = try base.map { SyncVersionVector(of: try envelope($0)) } ?? SyncVersionVector()
     ancestors = known.cover(all) ? nil : all
   }
 }
@@ -94,34 +113,54 @@ struct SyncRowTable {
   var key: EncryptionKey?
   /// The collections of which all documents are sensitive.
   var sensitive: Set<String> = []
+  /// Returns the document of local content; nil where envelopes that have no other document are not opened.
+  var documents: SyncDocuments?
 
-  init(connection: Connection, key: EncryptionKey? = nil, sensitive: Set<String> = []) {
+  init(
+    connection: Connection, key: EncryptionKey? = nil, sensitive: Set<String> = [],
+    documents: SyncDocuments? = nil
+  ) {
     self.connection = connection
     self.key = key
     self.sensitive = sensitive
+    self.documents = documents
   }
 
-  // MARK: Sealing
+  // MARK: Stored forms
 
   /// An envelope as it is stored: one with sensitive content, and one of a collection of which all documents are
-  /// sensitive, are sealed if the key is known; a deletion never is.
+  /// sensitive, are sealed if the key is known; a deletion never is. One that is equal to the local content is stored
+  /// without its document.
   ///
-  /// - Parameter isSensitive: whether it, or another envelope of its row, may have sensitive content
-  func stored(_ envelope: [UInt8], of entry: SyncKey, isSensitive: Bool) throws -> [UInt8] {
-    guard let key, isSensitive || sensitive.contains(entry.collection),
-      !SyncStoredEnvelope.isStored(envelope)
-    else { return envelope }
-    let parsed = try SyncEnvelope(parsing: envelope)
-    guard !parsed.content.isDeleted, parsed.isSensitive || sensitive.contains(entry.collection) else {
-      return envelope
+  /// - Parameter isUnchanged: whether the local content may be that of the envelope
+  func stored(_ envelope: SyncEnvelope, isUnchanged: Bool) throws -> [UInt8] {
+    if envelope.content.isDeleted || envelope.isLocked { return envelope.bytes }
+    if let key, envelope.isSensitive || sensitive.contains(envelope.key.collection) {
+      return SyncStoredEnvelope.seal(envelope, key)
     }
-    return SyncStoredEnvelope.seal(parsed, key)
+    let document = isUnchanged ? try documents?(envelope.key, connection) : nil
+    return SyncStoredEnvelope.compact(envelope, document: document) ?? envelope.bytes
   }
 
-  /// An envelope as it was sent; in its stored form if it cannot be opened.
-  func opened(_ stored: [UInt8], of entry: SyncKey) -> [UInt8] {
-    guard let key, SyncStoredEnvelope.isStored(stored) else { return stored }
-    return (try? SyncStoredEnvelope(parsing: stored))?.open(key, of: entry) ?? stored
+  /// Notes how an envelope that was read elsewhere is stored.
+  func note(_ envelope: SyncEnvelope, in row: inout SyncRow) throws {
+    let bytes = try stored(envelope, isUnchanged: false)
+    guard row.form(of: envelope.bytes) == nil, SyncStoredEnvelope.isStored(bytes) else { return }
+    row.forms.append(SyncRow.Form(envelope: envelope, stored: try SyncStoredEnvelope(parsing: bytes)))
+  }
+
+  private func stored(_ envelope: [UInt8], of row: SyncRow, isUnchanged: Bool?) throws -> [UInt8] {
+    if let known = row.form(of: envelope)?.stored, !sensitive.contains(row.key.collection) {
+      switch (known.form, isUnchanged) {
+      // The document of an entry is kept whatever happens to the local content.
+      case (.unchanged, nil): break
+      // The local content may be equal to it by now.
+      case (.kept, true):
+        return known.compacted(document: try documents?(row.key, connection)) ?? known.bytes
+      default: return known.bytes
+      }
+    }
+    return try stored(row.envelope(envelope), isUnchanged: isUnchanged ?? false)
   }
 
   // MARK: Collections
@@ -170,13 +209,17 @@ struct SyncRowTable {
     var result = SyncRow(
       id: try row.integer(0), key: SyncKey(validated: collection, key),
       generation: try row.integer(3, in: StoredRange.count))
-    let entry = result.key
     func blob(_ column: Int32) -> [UInt8]? {
       guard !row.isNull(column) else { return nil }
       let stored = Array(row.bytes(column))
+      result.storedLength += stored.count
       guard SyncStoredEnvelope.isStored(stored) else { return stored }
-      result.isSensitive = true
-      return opened(stored, of: entry)
+      let entry = result.key
+      guard let form = try? SyncStoredEnvelope(parsing: stored),
+        let opened = try? form.open(entry, key: self.key, document: { try documents?(entry, connection) })
+      else { return stored }
+      result.forms.append(SyncRow.Form(envelope: opened, stored: form))
+      return opened.bytes
     }
     result.sequence = try row.integerIfAny(4, in: StoredRange.count)
     result.remote = blob(5)
@@ -196,7 +239,8 @@ struct SyncRowTable {
         created: try row.integerIfAny(17, in: StoredRange.time) ?? 0, modified: deleted)
     }
     result.received = try row.integerIfAny(18, in: StoredRange.time)
-    result.baseReceived = try row.integerIfAny(19, in: StoredRange.time)
+    result.baseReceived =
+      result.base == nil ? nil : try row.integerIfAny(19, in: StoredRange.time) ?? result.received
     result.isTombstone = !row.isNull(20)
     return result
   }
@@ -205,26 +249,34 @@ struct SyncRowTable {
   func write(_ row: SyncRow) throws {
     let size = row.entry.map { SyncStoredEnvelope.size(of: $0) } ?? 0
     let tombstone: Binding = row.isTombstone && row.sequence != nil ? .integer(1) : .null
-    func stored(_ envelope: [UInt8]?) throws -> [UInt8]? {
-      try envelope.map { try self.stored($0, of: row.key, isSensitive: row.isSensitive) }
+    func stored(_ envelope: [UInt8]?, isUnchanged: Bool?) throws -> [UInt8]? {
+      try envelope.map { try self.stored($0, of: row, isUnchanged: isUnchanged) }
     }
-    let (remote, base) = (try stored(row.remote), try stored(row.base))
-    let inFlight = try stored(row.inFlight?.envelope)
+    let remote = try stored(row.remote, isUnchanged: nil)
+    let base = try stored(row.base, isUnchanged: row.pending == nil)
+    let inFlight = try stored(
+      row.inFlight?.envelope, isUnchanged: row.inFlight.map { $0.sequence == row.pending } ?? false)
+    let baseReceived: Binding = row.baseReceived == row.received ? .null : Binding(row.baseReceived)
+    let length = [remote, base, inFlight].reduce(0) { $0 + ($1?.count ?? 0) }
+    // SQLite leaves a row that becomes shorter in its page, and merges pages only where rows are deleted.
+    let isMoved = row.id != 0 && length + 128 < row.storedLength
+    if isMoved { try delete(row.id) }
     try Self.with(remote, base, inFlight, row.ancestors?.bytes) {
       remote, base, inFlight, ancestors in
-      if row.id == 0 {
+      if row.id == 0 || isMoved {
         try connection.run(
           """
-          INSERT INTO sync_entry(collection, key, generation, seq, size, remote, base, pending, in_flight_sequence,
+          INSERT INTO sync_entry(id, collection, key, generation, seq, size, remote, base, pending, in_flight_sequence,
           in_flight_number, in_flight_envelope, ancestors, undecided, conflict, attempts, deleted, revision, created,
           received, base_received, tombstone)
-          VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
-          """, .integer(try makeCollection(row.key.collection)), .text(row.key.id), .integer(row.generation),
+          VALUES(nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
+          """, .integer(row.id), .integer(try makeCollection(row.key.collection)), .text(row.key.id),
+          .integer(row.generation),
           Binding(row.sequence), .integer(size), remote, base, Binding(row.pending),
           Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight, ancestors,
           row.isUndecided ? .integer(1) : .null, Binding(row.conflict), Binding(row.deletion?.modified),
           Binding(row.deletion?.revision), Binding(row.deletion?.created), Binding(row.received),
-          Binding(row.baseReceived), tombstone)
+          baseReceived, tombstone)
       } else {
         try connection.run(
           """
@@ -236,7 +288,7 @@ struct SyncRowTable {
           Binding(row.pending), Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight,
           ancestors, row.isUndecided ? .integer(1) : .null, Binding(row.conflict),
           Binding(row.deletion?.modified), Binding(row.deletion?.revision), Binding(row.deletion?.created),
-          Binding(row.received), Binding(row.baseReceived), tombstone, .integer(row.id))
+          Binding(row.received), baseReceived, tombstone, .integer(row.id))
       }
     }
   }

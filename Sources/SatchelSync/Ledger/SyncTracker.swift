@@ -19,10 +19,14 @@ package final class SyncTracker {
 
   /// Returns nil when the store is not bound to a sync log. It must have the tables of one.
   ///
-  /// - Parameter keyring: of the store, with the key of entries with sensitive content
-  package init?(_ transaction: Transaction, _ keyring: Keyring? = nil) throws {
+  /// - Parameters:
+  ///   - keyring: of the store, with the key of entries with sensitive content
+  ///   - documents: required to read `base`
+  package init?(
+    _ transaction: Transaction, _ keyring: Keyring? = nil, documents: SyncDocuments? = nil
+  ) throws {
     connection = transaction.connection
-    table = SyncRowTable(connection: connection, key: keyring?.syncEntries)
+    table = SyncRowTable(connection: connection, key: keyring?.syncEntries, documents: documents)
     stamp = Int64(bitPattern: transaction.number &+ Self.process)
     guard let state = try Self.generations(connection) else { return nil }
     (valid, previous) = state
@@ -157,14 +161,14 @@ package final class SyncTracker {
   /// The entry of a key that waits to be applied.
   package func waiting(_ key: SyncKey) throws -> SyncEnvelope? {
     guard let row = try row(key), row.conflict == nil else { return nil }
-    return try row.remote.map { try SyncEnvelope(parsing: $0).dated(row.received) }
+    return try row.remote.map { try row.envelope($0).dated(row.received) }
   }
 
   /// Whether missing content was deleted, locally or remotely; false for content that was not received yet.
   package func isDeleted(_ key: SyncKey) throws -> Bool {
     guard let row = try row(key) else { return false }
     if row.deletion != nil, row.remote == nil { return true }
-    return try (row.remote ?? row.entry).map { try SyncEnvelope(parsing: $0).content.isDeleted } ?? false
+    return try (row.remote ?? row.entry).map { try row.envelope($0).content.isDeleted } ?? false
   }
 
   /// The last synced envelope of a key.
@@ -177,7 +181,7 @@ package final class SyncTracker {
     guard let key = try? SyncKey(collection, String(decoding: id, as: UTF8.self)), let row = try row(key)
     else { return 0 }
     if let deletion = row.deletion { return deletion.revision }
-    guard let base = try row.base.map({ try SyncEnvelope(parsing: $0) }), base.content.isDeleted else {
+    guard let base = try row.base.map({ try row.envelope($0) }), base.content.isDeleted else {
       return 0
     }
     return base.content.revision
@@ -191,7 +195,7 @@ package final class SyncTracker {
   package func resolve(_ key: SyncKey, seen checksum: String) throws -> Bool {
     guard var row = try row(key), row.remote != nil || row.conflict != nil else { return false }
     row.conflict = nil
-    let remote = try (row.remote ?? row.entry).map { try SyncEnvelope(parsing: $0) }
+    let remote = try (row.remote ?? row.entry).map { try row.envelope($0) }
     guard let remote, remote.checksum == checksum else {
       row.isUndecided = row.remote != nil
       try table.write(row)

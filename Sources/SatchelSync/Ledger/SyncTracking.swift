@@ -15,6 +15,27 @@ package enum SyncTracking {
     try SyncTracker(transaction)?.notePut(key)
   }
 
+  /// Gives its document to the envelopes that are stored without it, because the local content is about to be changed
+  /// or deleted. Every change of a document calls this, also one that is no change to send.
+  ///
+  /// - Parameters:
+  ///   - document: as it is, not sealed
+  ///   - id: the id in UTF-8
+  package static func keepDocument(
+    _ document: UnsafeRawBufferPointer, of id: UnsafeRawBufferPointer, in collection: String,
+    _ connection: Connection
+  ) throws {
+    try connection.run(
+      """
+      UPDATE sync_entry SET base = CASE substr(base, 1, 1) WHEN x'02'
+      THEN CAST(x'03' || substr(base, 2) || ?1 AS BLOB) ELSE base END,
+      in_flight_envelope = CASE substr(in_flight_envelope, 1, 1) WHEN x'02'
+      THEN CAST(x'03' || substr(in_flight_envelope, 2) || ?1 AS BLOB) ELSE in_flight_envelope END
+      WHERE collection = (SELECT id FROM sync_collection WHERE name = ?2) AND key = ?3
+      AND (substr(base, 1, 1) = x'02' OR substr(in_flight_envelope, 1, 1) = x'02')
+      """, .blob(document), .text(collection), .textBytes(id))
+  }
+
   static func sequence(_ transaction: Transaction) throws -> Int64 {
     try SyncTracker.sequence(transaction)
   }

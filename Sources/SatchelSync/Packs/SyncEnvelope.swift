@@ -33,8 +33,8 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// Of sensitive content, 32 random hexadecimal digits: the checksum, which others that were built on it name in plain
   /// text, reveals nothing about it. Nil for content that is not sensitive.
   package let salt: String?
-  /// Whether only the metadata is known, because the key that its stored form was sealed with is not: the document is
-  /// an empty object, and `bytes` are the stored form.
+  /// Whether only the metadata is known, because its stored form cannot be opened: the document is an empty object, and
+  /// `bytes` are the stored form.
   package let isLocked: Bool
   package let bytes: [UInt8]
   /// The first half of the SHA-256 of the bytes, in hexadecimal digits.
@@ -73,6 +73,9 @@ package struct SyncEnvelope: Sendable, Equatable {
       bytes: Self.bytes(content, key, version, writer, number, ancestors, salt), key: key, version: version,
       content: content, writer: writer, number: number, ancestors: ancestors, salt: salt)
   }
+
+  /// Whether its bytes are those that this version writes for its content.
+  var isCanonical: Bool { bytes == Self.bytes(content, key, version, writer, number, ancestors, salt) }
 
   /// Whether its content is sensitive: it is stored sealed, and sent in an encrypted log only.
   package var isSensitive: Bool { salt != nil }
@@ -158,14 +161,21 @@ package struct SyncContent: Sendable, Equatable {
 extension SyncEnvelope {
   private static let memberLimit = 64
 
+  /// Reads an envelope as a row has it: of one that could not be opened, the metadata.
+  ///
+  /// - Throws: `SatchelError`
+  init(stored bytes: [UInt8], of key: SyncKey) throws {
+    guard SyncStoredEnvelope.isStored(bytes) else {
+      self = try SyncEnvelope(parsing: bytes)
+      return
+    }
+    self = try SyncStoredEnvelope(parsing: bytes).envelope(of: key)
+  }
+
   /// Reads an envelope, as untrusted input. Unknown members are ignored.
   ///
   /// - Throws: `SatchelError`: `newer` for another format, `damaged` for everything else
   package init(parsing bytes: [UInt8]) throws {
-    if bytes.first == SyncStoredEnvelope.format {
-      self = try SyncStoredEnvelope(parsing: bytes).envelope()
-      return
-    }
     guard bytes.count <= Self.maximumSize else {
       throw SatchelError(.damaged, "envelope: has more than \(Self.maximumSize) bytes")
     }

@@ -19,6 +19,8 @@ package struct SyncVersionVector: Sendable, Equatable {
 
   package init() {}
 
+  init(_ versions: [Version]) { self.versions = versions }
+
   package init(of envelope: SyncEnvelope) { add(envelope) }
 
   func version(of writer: String) -> Version? { versions.first { $0.writer == writer } }

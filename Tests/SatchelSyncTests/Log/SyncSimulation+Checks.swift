@@ -130,11 +130,15 @@ extension SyncSimulation {
         "SELECT id FROM sync_entry WHERE generation = (SELECT generation FROM sync_log) AND seq IS NOT NULL"
       ) { ids.append($0.anyInteger(0)) }
       for id in ids {
-        guard let row = try SyncRowTable(connection: connection, key: key).row(id), let bytes = row.entry
+        guard
+          let row = try SyncRowTable(
+            connection: connection, key: key, documents: device.client.document
+          ).row(id),
+          let bytes = row.entry
         else {
           continue
         }
-        found[row.key] = SyncEntry(sequence: row.sequence ?? 0, envelope: try SyncEnvelope(parsing: bytes))
+        found[row.key] = SyncEntry(sequence: row.sequence ?? 0, envelope: try row.envelope(bytes))
       }
       return found
     }

@@ -110,6 +110,14 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
 
   private func set(_ key: SyncKey, _ document: SyncTestDocument, _ connection: Connection) throws {
     let bytes = SyncTestDocument.bytes(document.fields)
+    if let old = try self.document(of: key, connection) {
+      var id = key.id
+      try id.withUTF8 { id in
+        try old.withUnsafeBytes {
+          try SyncTracking.keepDocument($0, of: UnsafeRawBufferPointer(id), in: key.collection, connection)
+        }
+      }
+    }
     try (bytes ?? []).withUnsafeBytes {
       try connection.run(
         "INSERT OR REPLACE INTO test_document(collection, key, document, modified, ghost) VALUES(?, ?, ?, ?, ?)",
@@ -227,6 +235,13 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
         modified: max(document.modified, 0)), version: 1, isSensitive: isEncrypted && isSensitive(key))
   }
 
+  func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? {
+    try connection.first(
+      "SELECT document FROM test_document WHERE collection = ? AND key = ?", .text(key.collection),
+      .text(key.id)
+    ) { $0.isNull(0) ? nil : Array($0.bytes(0)) } ?? nil
+  }
+
   func ids(
     of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
   ) throws -> SyncIDs {
@@ -256,6 +271,8 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     if refused.contains(entry.key) { return .waiting }
     guard let envelope = entry.remote else {
       if entry.isChanged, local.fields != nil { return .keep }
+      // Both sides have deleted it.
+      if local.fields == nil { fine.formUnion(local.edits) }
       try set(entry.key, SyncTestDocument(), connection)
       return .apply
     }

@@ -80,13 +80,19 @@ struct SyncTestDevice {
       ) { ids.append($0.anyInteger(0)) }
       var found: [SyncKey: (sequence: Int64, envelope: [UInt8])] = [:]
       for id in ids {
-        guard let row = try SyncRowTable(connection: connection).row(id), let sequence = row.sequence else {
+        guard let row = try SyncRowTable(connection: connection, documents: client.document).row(id),
+          let sequence = row.sequence
+        else {
           continue
         }
         found[row.key] = (sequence: sequence, envelope: row.entry ?? [])
       }
       return found
     }
+  }
+
+  func check() throws -> [StoreFinding] {
+    try SyncLogCheck.check(database, documents: ledger.documents)
   }
 
   /// All that the store knows of its sync log, and the documents.
