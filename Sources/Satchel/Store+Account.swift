@@ -37,7 +37,7 @@ extension Store {
     try database.prepare(SyncLogSchema.subject)
     if try syncLog.isSigningOut() { try syncLog.finishSigningOut() }
     let report = try remote.flatMap { try syncForOwner(with: $0, options: options, progress: progress) }
-    try SyncTurns.shared.withTurn(syncTurn, options.cancellation) {
+    try SyncTurns.shared.withTurn(of: syncTurn, options.cancellation) {
       let owned = try database.read { try PhotoCatalogue.owned($0, of: database) }
       try PhotoCatalogue.withTurns(of: owned[...], in: database, options.cancellation) { try empty(unsent) }
     }

@@ -114,7 +114,7 @@ extension Store {
   /// - Throws: `SatchelError` `.invalid` in a batch, `.readOnly`, `.closed`, `.io`
   public func detach() throws {
     try database.refuseNetworkWork("a store cannot be detached in a batch")
-    try SyncTurns.shared.withTurn(syncTurn, .never) {
+    try SyncTurns.shared.withTurn(of: syncTurn, .never) {
       try database.write { transaction in
         try syncLog.detach()
         try RecordSyncClient(recordStore).detach(in: transaction)

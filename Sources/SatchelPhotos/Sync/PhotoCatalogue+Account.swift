@@ -144,7 +144,7 @@ extension PhotoCatalogue {
   ) throws {
     guard let first = owned.first else { return try body() }
     let turn = SyncTurns.Subject(database: database, name: "photos " + first.directory)
-    try SyncTurns.shared.withTurn(turn, cancellation) {
+    try SyncTurns.shared.withTurn(of: turn, cancellation) {
       try withTurns(of: owned.dropFirst(), in: database, cancellation, body)
     }
   }

@@ -28,7 +28,7 @@ package enum SyncLogCheck {
       }
       // During a long step the sums belong to neither generation.
       if state.phase == nil, orphans == 0 {
-        try checkSums(state, SyncRowTable(connection: connection, documents: documents), report)
+        try checkSums(state, of: SyncRowTable(connection: connection, documents: documents), report)
       }
       if state.phase == nil { checkHead(state, report) }
       return findings
@@ -51,7 +51,7 @@ package enum SyncLogCheck {
   }
 
   private static func checkSums(
-    _ state: SyncLogState, _ table: SyncRowTable, _ report: (String, String) -> Void
+    _ state: SyncLogState, of table: SyncRowTable, _ report: (String, String) -> Void
   ) throws {
     var (count, bytes, digest, isComplete) = (Int64(0), Int64(0), SyncDigest(), true)
     try table.connection.each(

@@ -44,7 +44,9 @@ protocol SyncLogLedger: Sendable {
   /// Sets the position to a head, if its digest, count and bytes match the entries.
   ///
   /// - Returns: whether they are
-  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ state: inout SyncLogState) throws -> Bool
+  func complete(
+    _ pull: SyncPull, at head: SyncHead, etag: ETag, state: inout SyncLogState
+  ) throws -> Bool
 
   // RESOLVE
 
@@ -112,7 +114,7 @@ protocol SyncLogLedger: Sendable {
   ///
   /// - Returns: false when another one has replaced it
   func confirm(
-    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64, _ state: inout SyncLogState
+    _ upload: SyncLogState.PendingUpload, etag: ETag, compactions: Int64, state: inout SyncLogState
   ) throws -> Bool
 
   /// Records failures to send changes, which are retried later, and deletes changes that are no longer

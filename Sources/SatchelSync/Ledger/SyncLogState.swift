@@ -179,7 +179,7 @@ struct SyncLogState: Sendable {
   }
 
   /// Updates the totals: an envelope replaces another one, or is new.
-  mutating func replace(_ key: SyncKey, _ old: [UInt8]?, _ new: [UInt8]) {
+  mutating func replace(_ old: [UInt8]?, by new: [UInt8], of key: SyncKey) {
     if let old {
       digest.remove(key, old)
       bytes = max(bytes - Int64(old.count), 0)

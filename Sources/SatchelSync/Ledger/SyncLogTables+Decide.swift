@@ -27,7 +27,7 @@ extension SyncLogTables {
   func decide(_ state: inout SyncLogState) throws -> SyncDecided? {
     guard state.work.hasUndecided else { return nil }
     let decided = try changing(&state) { transaction, table, state in
-      let decided = try decide(transaction, table, state)
+      let decided = try decide(in: transaction, table, state)
       state.work = try work(transaction.connection)
       return decided
     }
@@ -37,7 +37,7 @@ extension SyncLogTables {
   }
 
   private func decide(
-    _ transaction: Transaction, _ table: SyncRowTable, _ state: SyncLogState
+    in transaction: Transaction, _ table: SyncRowTable, _ state: SyncLogState
   ) throws -> SyncDecided? {
     guard state.phase == nil else { return nil }
     let connection = transaction.connection
@@ -57,13 +57,14 @@ extension SyncLogTables {
     let rows = try ids.compactMap { try table.row($0) }
     guard rows.contains(where: \.isUndecided) else { throw RowOrder.damaged("sync_entry") }
     return try decide(
-      waiting(for: rows, state, transaction, table) + rows, isLast: ids.count == total, transaction, table)
+      waiting(for: rows, state, in: transaction, table) + rows, isLast: ids.count == total, in: transaction,
+      table)
   }
 
   /// The rows of entries that wait for others, and are decided again together with them: each may be valid only with
   /// the other.
   private func waiting(
-    for rows: [SyncRow], _ state: SyncLogState, _ transaction: Transaction, _ table: SyncRowTable
+    for rows: [SyncRow], _ state: SyncLogState, in transaction: Transaction, _ table: SyncRowTable
   ) throws -> [SyncRow] {
     let known = Set(rows.map(\.id))
     return try client.waiting(for: rows.map(\.key), in: transaction).compactMap { key in
@@ -75,7 +76,7 @@ extension SyncLogTables {
   }
 
   private func decide(
-    _ rows: [SyncRow], isLast: Bool, _ transaction: Transaction, _ table: SyncRowTable
+    _ rows: [SyncRow], isLast: Bool, in transaction: Transaction, _ table: SyncRowTable
   ) throws -> SyncDecided {
     var (entries, decidable, decided) = ([SyncUndecided](), [SyncRow](), SyncDecided())
     // Open and waiting conflicts about entries that the remote has lost: there is nothing to decide any more.
@@ -126,14 +127,15 @@ extension SyncLogTables {
       throw SatchelError(.internal, "\(decisions.count) decisions for \(entries.count) entries")
     }
     for (index, decision) in decisions.enumerated() {
-      try carryOut(decision, decidable[index], entries[index], transaction, table, &decided)
+      try carryOut(
+        decision, on: entries[index], of: decidable[index], in: transaction, table, noting: &decided)
     }
     return decided
   }
 
   private func carryOut(
-    _ decision: SyncDecision, _ seen: SyncRow, _ entry: SyncUndecided, _ transaction: Transaction,
-    _ table: SyncRowTable, _ decided: inout SyncDecided
+    _ decision: SyncDecision, on entry: SyncUndecided, of seen: SyncRow, in transaction: Transaction,
+    _ table: SyncRowTable, noting decided: inout SyncDecided
   ) throws {
     // The client may have changed the row, by recording changes.
     guard var row = try table.row(seen.id) else { return }

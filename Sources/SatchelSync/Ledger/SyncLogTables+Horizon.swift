@@ -12,7 +12,7 @@ extension SyncLogTables {
         throw Self.changedMeanwhile
       }
       let table = try rows(connection)
-      for id in try Self.tombstones(connection, start.generation, horizon, limit: .max)
+      for id in try Self.tombstones(of: start.generation, through: horizon, connection, limit: .max)
       where !replaced.contains(id) {
         let (row, entry) = try Self.tombstone(id, table)
         state.remove(row.key, entry)
@@ -23,7 +23,7 @@ extension SyncLogTables {
 
   /// The rows of tombstones up to a horizon.
   private static func tombstones(
-    _ connection: Connection, _ generation: Int64, _ horizon: Int64, limit: Int64
+    of generation: Int64, through horizon: Int64, _ connection: Connection, limit: Int64
   ) throws -> [Int64] {
     var ids: [Int64] = []
     try connection.each(
@@ -43,14 +43,14 @@ extension SyncLogTables {
   /// Drops the tombstones of a pull up to the horizon of its head, in steps.
   func drop(_ pull: inout SyncPull) throws {
     func hasSome(_ connection: Connection) throws -> Bool {
-      try !Self.tombstones(connection, pull.generation, pull.horizon, limit: 1).isEmpty
+      try !Self.tombstones(of: pull.generation, through: pull.horizon, connection, limit: 1).isEmpty
     }
     while try database.read(hasSome) {
       let start = pull
       pull.state = try changing { transaction, table, state in
         try Self.check(start, state)
         var sums = start.isWhole ? start.state : state
-        _ = try drop(start.generation, through: start.horizon, &sums, table)
+        _ = try drop(start.generation, through: start.horizon, of: &sums, table)
         if !start.isWhole {
           sums.phase = .pull
           try sums.writeSums(transaction.connection)
@@ -64,9 +64,10 @@ extension SyncLogTables {
   ///
   /// - Returns: whether some are left
   func drop(
-    _ generation: Int64, through horizon: Int64, _ state: inout SyncLogState, _ table: SyncRowTable
+    _ generation: Int64, through horizon: Int64, of state: inout SyncLogState, _ table: SyncRowTable
   ) throws -> Bool {
-    let ids = try Self.tombstones(table.connection, generation, horizon, limit: Int64(sizes.rowsOfStep))
+    let ids = try Self.tombstones(
+      of: generation, through: horizon, table.connection, limit: Int64(sizes.rowsOfStep))
     for id in ids {
       var (row, entry) = try Self.tombstone(id, table)
       state.remove(row.key, entry)

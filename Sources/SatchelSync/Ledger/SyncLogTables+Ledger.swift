@@ -110,7 +110,7 @@ extension SyncLogTables: SyncLogLedger {
     case .rejoin: return try rejoin(&state)
     case .confirm:
       let isOpen = try changing(&state) { transaction, table, state in
-        try confirmStep(transaction, table, &state)
+        try confirmStep(in: transaction, table, &state)
       }
       if !isOpen { try sync() }
       return isOpen

@@ -30,7 +30,7 @@ extension SyncLogTables {
       let table = SyncRowTable(connection: connection)
       let ids = try table.ids(
         "SELECT id FROM sync_entry WHERE generation < ? LIMIT ?",
-        .integer(min(previous ?? valid, valid)), .integer(limit))
+        with: .integer(min(previous ?? valid, valid)), .integer(limit))
       if !ids.isEmpty { return ids }
       var later: [Int64] = []
       try connection.each(
@@ -61,7 +61,7 @@ extension SyncLogTables {
       for entry in entries {
         let key = entry.envelope.key
         let local = try table.row(key, generation: state.generation)
-        if try Self.isOfAnotherLife(entry.envelope, local, writer) {
+        if try Self.isOfAnotherLife(entry.envelope, local, writer: writer) {
           try Self.replaceWriter(connection)
           writer = try Self.writer(connection)
         }
@@ -69,9 +69,9 @@ extension SyncLogTables {
           try (start.isWhole ? table.row(key, generation: start.generation) : local)
           ?? SyncRow(id: 0, key: key, generation: start.generation)
         if let sequence = row.sequence, sequence >= entry.sequence { continue }
-        sums.replace(key, row.entry, entry.envelope.bytes)
+        sums.replace(row.entry, by: entry.envelope.bytes, of: key)
         if (row.sequence ?? 0) <= start.horizon, let old = row.remote ?? row.entry,
-          try !Self.isKnown(old, to: entry.envelope.bytes, key),
+          try !Self.isKnown(old, to: entry.envelope.bytes, of: key),
           try row.envelope(old).content.isDeleted
         {
           // The line of versions has ended with a tombstone that the writer did not know any more.
@@ -96,7 +96,7 @@ extension SyncLogTables {
   /// Whether an entry contains a change of this writer that the store does not have: the store was restored
   /// from a backup, and would use its numbers twice.
   private static func isOfAnotherLife(
-    _ envelope: SyncEnvelope, _ local: SyncRow?, _ writer: String
+    _ envelope: SyncEnvelope, _ local: SyncRow?, writer: String
   ) throws -> Bool {
     guard let named = SyncVersionVector(of: envelope).version(of: writer) else { return false }
     var known = try local?.allAncestors() ?? SyncVersionVector()
@@ -113,19 +113,19 @@ extension SyncLogTables {
   }
 
   func complete(
-    _ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ state: inout SyncLogState
+    _ pull: SyncPull, at head: SyncHead, etag: ETag, state: inout SyncLogState
   ) throws -> Bool {
     var pull = pull
     pull.horizon = head.horizon
     try drop(&pull)
-    let fits = try completePosition(pull, head, etag, &state)
+    let fits = try move(to: head, etag: etag, by: pull, state: &state)
     // An interrupted read of the whole log may no longer be needed.
     if fits, !pull.isWhole { try deleteRows(before: .max) }
     return fits
   }
 
-  private func completePosition(
-    _ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ held: inout SyncLogState
+  private func move(
+    to head: SyncHead, etag: ETag, by pull: SyncPull, state held: inout SyncLogState
   ) throws -> Bool {
     try changing(&held) { transaction, _, state in
       try Self.check(pull, state)
@@ -164,7 +164,7 @@ extension SyncLogTables {
       guard state.phase == .rejoin, let previous = state.previous else { return false }
       let connection = transaction.connection
       let ids = try table.ids(
-        "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", .integer(previous),
+        "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", with: .integer(previous),
         .integer(Int64(sizes.rowsOfStep)))
       let declared = try declaredCollections(connection)
       // Entries that were only waiting here, and that the log has lost.
@@ -174,7 +174,7 @@ extension SyncLogTables {
           throw RowOrder.damaged("sync_entry")
         }
         let isDeclared = declared.contains(row.key.collection)
-        if try !move(row, to: state, transaction, table, isDeclared: isDeclared), isDeclared {
+        if try !move(row, to: state, in: transaction, table, isDeclared: isDeclared), isDeclared {
           lost.append(row.key)
         }
       }
@@ -193,7 +193,7 @@ extension SyncLogTables {
   ///
   /// - Returns: false for a row without local content that the log has no entry of any more: it is deleted
   private func move(
-    _ old: SyncRow, to state: SyncLogState, _ transaction: Transaction, _ table: SyncRowTable,
+    _ old: SyncRow, to state: SyncLogState, in transaction: Transaction, _ table: SyncRowTable,
     isDeclared: Bool
   ) throws -> Bool {
     let new = try table.row(old.key, generation: state.generation)
@@ -209,7 +209,7 @@ extension SyncLogTables {
     // Of these entries, those that the log lacks were deleted, and an entry replaces one of them even where its writer
     // did not know the tombstone between them.
     let isShared = (old.sequence ?? .max) <= state.droppedThrough
-    if let base = row.base, try !Self.isKnown(base, to: entry, row.key) {
+    if let base = row.base, try !Self.isKnown(base, to: entry, of: row.key) {
       if !isShared {
         row.ancestors = try row.allAncestors()
         // A deletion that the log has lost is decided against the entry that replaced it.
@@ -232,7 +232,7 @@ extension SyncLogTables {
   }
 
   /// Whether an entry is an envelope, or was built on it.
-  private static func isKnown(_ base: [UInt8], to entry: [UInt8]?, _ key: SyncKey) throws -> Bool {
+  private static func isKnown(_ base: [UInt8], to entry: [UInt8]?, of key: SyncKey) throws -> Bool {
     guard let entry else { return false }
     return try SyncStoredEnvelope.isSame(entry, base)
       || SyncEnvelope(stored: entry, of: key).isBuilt(on: SyncEnvelope(stored: base, of: key))

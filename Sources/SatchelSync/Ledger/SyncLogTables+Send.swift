@@ -47,7 +47,7 @@ extension SyncLogTables {
           if unsent.contains(row.key.collection), row.deletion == nil {
             guard named.insert(row.key.collection).inserted else { return }
           }
-          try collect(row, sequence, connection, now, &collected)
+          try collect(row, sequence, at: now, from: connection, into: &collected)
         }
       } catch is Full {}
       return collected.changes
@@ -96,7 +96,8 @@ extension SyncLogTables {
   }
 
   private func collect(
-    _ row: SyncRow, _ sequence: Int64, _ connection: Connection, _ now: Int64, _ collected: inout Collected
+    _ row: SyncRow, _ sequence: Int64, at now: Int64, from connection: Connection,
+    into collected: inout Collected
   ) throws {
     // The digest requires the bytes of the replaced envelope.
     if let entry = row.entry, SyncStoredEnvelope.isStored(entry) { throw Locked() }
@@ -136,7 +137,7 @@ extension SyncLogTables {
     let envelope = SyncEnvelope(
       outgoing.content, of: row.key, version: outgoing.version, writer: collected.writer, number: sequence,
       base: base, ancestors: try row.allAncestors(), salt: salt)
-    collected.changes.state.replace(row.key, row.entry, envelope.bytes)
+    collected.changes.state.replace(row.entry, by: envelope.bytes, of: row.key)
     collected.bytes += SyncEntry.frameSize(envelope.bytes.count)
     collected.changes.changes.append(
       SyncChanges.Change(
@@ -161,7 +162,7 @@ extension SyncLogTables {
           guard present.isSame(as: state), present.phase == nil, present.upload == nil else {
             throw Refused()
           }
-          for change in part { try Self.setInFlight(change, state.generation, table) }
+          for change in part { try Self.setInFlight(change, generation: state.generation, table) }
           guard rest.isEmpty else { return }
           // Another process may have cleared those of an earlier part.
           let count = try transaction.connection.number(
@@ -181,7 +182,7 @@ extension SyncLogTables {
 
   /// The row may have been deleted since, with its number given to another record.
   private static func setInFlight(
-    _ change: SyncChanges.Change, _ generation: Int64, _ table: SyncRowTable
+    _ change: SyncChanges.Change, generation: Int64, _ table: SyncRowTable
   ) throws {
     let (connection, key) = (table.connection, change.envelope.key)
     let stored = try table.stored(change.envelope, isUnchanged: true)
@@ -202,7 +203,7 @@ extension SyncLogTables {
   }
 
   func confirm(
-    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64, _ held: inout SyncLogState
+    _ upload: SyncLogState.PendingUpload, etag: ETag, compactions: Int64, state held: inout SyncLogState
   ) throws -> Bool {
     let isOurs = try changing(&held) { transaction, table, state in
       // After a newer head was read, the envelopes in flight are searched for in that head.
@@ -212,7 +213,7 @@ extension SyncLogTables {
       state.upload?.etag = etag
       state.phase = .confirm
       state.compactions = compactions
-      _ = try confirmStep(transaction, table, &state)
+      _ = try confirmStep(in: transaction, table, &state)
       return true
     }
     try sync()
@@ -223,7 +224,7 @@ extension SyncLogTables {
   ///
   /// - Returns: whether some are left
   func confirmStep(
-    _ transaction: Transaction, _ table: SyncRowTable, _ state: inout SyncLogState
+    in transaction: Transaction, _ table: SyncRowTable, _ state: inout SyncLogState
   ) throws -> Bool {
     guard state.phase == .confirm, let upload = state.upload else { return false }
     let ids = try rowsInFlight(table)
@@ -231,7 +232,7 @@ extension SyncLogTables {
       guard var row = try table.row(id), let sent = row.inFlight else {
         throw RowOrder.damaged("sync_entry")
       }
-      state.replace(row.key, row.entry, sent.envelope)
+      state.replace(row.entry, by: sent.envelope, of: row.key)
       try Self.arrive(&row, sent, at: transaction.now)
       row.sequence = sent.number
       row.setRemote(sent.envelope, received: transaction.now)
@@ -241,7 +242,9 @@ extension SyncLogTables {
     }
     var isOpen = ids.count == sizes.rowsOfStep
     let head = try upload.parsed ?? SyncHead(parsing: upload.head)
-    if !isOpen, head.horizon > 0 { isOpen = try drop(state.generation, through: head.horizon, &state, table) }
+    if !isOpen, head.horizon > 0 {
+      isOpen = try drop(state.generation, through: head.horizon, of: &state, table)
+    }
     if !isOpen {
       let fits = state.digest == head.digest && state.count == head.count && state.bytes == head.bytes
       // Without the ETag the head is read again, and the entries with it.
@@ -256,7 +259,7 @@ extension SyncLogTables {
 
   private func rowsInFlight(_ table: SyncRowTable) throws -> [Int64] {
     try table.ids(
-      "SELECT id FROM sync_entry WHERE in_flight_sequence > ? LIMIT ?", .integer(-1),
+      "SELECT id FROM sync_entry WHERE in_flight_sequence > ? LIMIT ?", with: .integer(-1),
       .integer(Int64(sizes.rowsOfStep)))
   }
 

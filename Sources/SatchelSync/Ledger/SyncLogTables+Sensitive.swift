@@ -69,7 +69,8 @@ extension SyncLogTables {
     var (last, isRedacted) = (Int64(0), false)
     while true {
       let ids = try table.ids(
-        "SELECT id FROM sync_entry WHERE id > ? AND collection = ? ORDER BY id LIMIT 1000", .integer(last),
+        "SELECT id FROM sync_entry WHERE id > ? AND collection = ? ORDER BY id LIMIT 1000",
+        with: .integer(last),
         .integer(id))
       guard let end = ids.last else { break }
       try RowOrder.check(end, after: last, of: "sync_entry")

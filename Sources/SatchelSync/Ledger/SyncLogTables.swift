@@ -144,7 +144,7 @@ package struct SyncLogTables: Sendable {
     let table = SyncRowTable(connection: connection)
     let ids = try table.ids(
       "SELECT id FROM sync_entry WHERE base IS NOT NULL AND pending IS NULL AND generation >= ? AND generation <= ?",
-      .integer(0), .integer(Int64.max))
+      with: .integer(0), .integer(Int64.max))
     for id in ids {
       guard let row = try? table.row(id), try !hasContent(row.key, connection) else { continue }
       try connection.run(

@@ -261,7 +261,9 @@ struct SyncRowTable {
     // SQLite leaves a row that becomes shorter in its page, and merges pages only where rows are deleted.
     let isMoved = row.id != 0 && length + 128 < row.storedLength
     if isMoved { try delete(row.id) }
-    try Self.with(remote, base, inFlight, row.ancestors?.bytes) {
+    try Self.binding(
+      remote: remote, base: base, inFlight: inFlight, ancestors: row.ancestors?.bytes
+    ) {
       remote, base, inFlight, ancestors in
       if row.id == 0 || isMoved {
         try connection.run(
@@ -300,23 +302,23 @@ struct SyncRowTable {
   }
 
   /// The ids of rows that a query finds.
-  func ids(_ sql: StaticString, _ first: Binding, _ second: Binding) throws -> [Int64] {
+  func ids(_ sql: StaticString, with first: Binding, _ second: Binding) throws -> [Int64] {
     var ids: [Int64] = []
     try connection.each(sql, first, second) { ids.append(try $0.integer(0)) }
     return ids
   }
 
-  private static func with(
-    _ one: [UInt8]?, _ two: [UInt8]?, _ three: [UInt8]?, _ four: [UInt8]?,
-    _ body: (Binding, Binding, Binding, Binding) throws -> Void
+  private static func binding(
+    remote: [UInt8]?, base: [UInt8]?, inFlight: [UInt8]?, ancestors: [UInt8]?,
+    _ body: (_ remote: Binding, _ base: Binding, _ inFlight: Binding, _ ancestors: Binding) throws -> Void
   ) throws {
-    try (one ?? []).withUnsafeBytes { first in
-      try (two ?? []).withUnsafeBytes { second in
-        try (three ?? []).withUnsafeBytes { third in
-          try (four ?? []).withUnsafeBytes { fourth in
+    try (remote ?? []).withUnsafeBytes { first in
+      try (base ?? []).withUnsafeBytes { second in
+        try (inFlight ?? []).withUnsafeBytes { third in
+          try (ancestors ?? []).withUnsafeBytes { fourth in
             try body(
-              one == nil ? .null : .blob(first), two == nil ? .null : .blob(second),
-              three == nil ? .null : .blob(third), four == nil ? .null : .blob(fourth))
+              remote == nil ? .null : .blob(first), base == nil ? .null : .blob(second),
+              inFlight == nil ? .null : .blob(third), ancestors == nil ? .null : .blob(fourth))
           }
         }
       }

@@ -49,16 +49,16 @@ struct SyncCompaction: Sendable, Equatable {
 
   /// Whether a plan may have something to do, judged without the sizes of live entries.
   static func isDue(_ packs: [SyncPack], bytes: Int64, _ sizes: SyncSizes) -> Bool {
-    hasManySmall(packs, sizes.fullPack(bytes), sizes) || hasMuchDead(packs, bytes, sizes)
+    hasManySmall(packs, full: sizes.fullPack(bytes), sizes) || hasMuchDead(packs, bytes: bytes, sizes)
   }
 
   private static func isSmall(_ pack: SyncPack, _ full: Int64) -> Bool { pack.bytes < full / 2 }
 
-  private static func hasManySmall(_ packs: [SyncPack], _ full: Int64, _ sizes: SyncSizes) -> Bool {
+  private static func hasManySmall(_ packs: [SyncPack], full: Int64, _ sizes: SyncSizes) -> Bool {
     packs.count { isSmall($0, full) } > sizes.smallPacks
   }
 
-  private static func hasMuchDead(_ packs: [SyncPack], _ bytes: Int64, _ sizes: SyncSizes) -> Bool {
+  private static func hasMuchDead(_ packs: [SyncPack], bytes: Int64, _ sizes: SyncSizes) -> Bool {
     packs.reduce(0) { $0 + $1.bytes } > bytes + bytes / 2 + sizes.deadBytes
   }
 
@@ -83,14 +83,18 @@ struct SyncCompaction: Sendable, Equatable {
     for index in required.prefix(sizes.rewrittenPacks) where packs.indices.contains(index) {
       choose(order.allows(index..<index + 1) ? index..<index + 1 : order.first.map { $0..<$0 + 1 })
     }
-    if hasManySmall(packs, full, sizes) { choose(smallest(packs, live, full, order, sizes)) }
-    if hasMuchDead(packs, bytes, sizes) { choose(deadest(packs, live, full, order, sizes)) }
+    if hasManySmall(packs, full: full, sizes) {
+      choose(smallest(packs, live: live, full: full, order: order, sizes))
+    }
+    if hasMuchDead(packs, bytes: bytes, sizes) {
+      choose(deadest(packs, live: live, full: full, order: order, sizes))
+    }
     return SyncCompaction(rewrites: chosen.sorted { $0.lowerBound < $1.lowerBound })
   }
 
   /// The adjacent small packs with the fewest live bytes.
   private static func smallest(
-    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ order: Order, _ sizes: SyncSizes
+    _ packs: [SyncPack], live: [Int64], full: Int64, order: Order, _ sizes: SyncSizes
   ) -> Range<Int>? {
     let width = max(sizes.mergedPacks, 2)
     var best: (range: Range<Int>, live: Int64)?
@@ -108,7 +112,7 @@ struct SyncCompaction: Sendable, Equatable {
 
   /// The pack with the greatest share of dead bytes, and those after it while they fit into one full pack.
   private static func deadest(
-    _ packs: [SyncPack], _ live: [Int64], _ full: Int64, _ order: Order, _ sizes: SyncSizes
+    _ packs: [SyncPack], live: [Int64], full: Int64, order: Order, _ sizes: SyncSizes
   ) -> Range<Int>? {
     func share(_ index: Int) -> Double { Double(live[index]) / Double(max(packs[index].bytes, 1)) }
     let candidates = packs.indices.filter {

@@ -70,12 +70,18 @@ package struct SyncEnvelope: Sendable, Equatable {
     content.modified = max(content.modified, base?.content.modified ?? 0)
     content.revision = min(content.revision, Self.revisions.upperBound)
     self.init(
-      bytes: Self.bytes(content, key, version, writer, number, ancestors, salt), key: key, version: version,
+      bytes: Self.bytes(
+        content, of: key, version: version, writer: writer, number: number, ancestors: ancestors, salt: salt),
+      key: key, version: version,
       content: content, writer: writer, number: number, ancestors: ancestors, salt: salt)
   }
 
   /// Whether its bytes are those that this version writes for its content.
-  var isCanonical: Bool { bytes == Self.bytes(content, key, version, writer, number, ancestors, salt) }
+  var isCanonical: Bool {
+    bytes
+      == Self.bytes(
+        content, of: key, version: version, writer: writer, number: number, ancestors: ancestors, salt: salt)
+  }
 
   /// Whether its content is sensitive: it is stored sealed, and sent in an encrypted log only.
   package var isSensitive: Bool { salt != nil }
@@ -101,8 +107,8 @@ package struct SyncEnvelope: Sendable, Equatable {
   func isFork(of other: SyncEnvelope) -> Bool { ancestors.exclude(other) }
 
   private static func bytes(
-    _ content: SyncContent, _ key: SyncKey, _ version: Int64, _ writer: String, _ number: Int64,
-    _ ancestors: SyncVersionVector, _ salt: String?
+    _ content: SyncContent, of key: SyncKey, version: Int64, writer: String, number: Int64,
+    ancestors: SyncVersionVector, salt: String?
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity((content.document?.count ?? 0) + 384)

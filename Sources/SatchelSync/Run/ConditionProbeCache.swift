@@ -66,11 +66,11 @@ package struct ConditionProbeCache: Sendable {
       }
     }
     guard try database.prepare(RemoteSchema.subject) else { return false }
-    return try database.read { try isStored(store, user, $0) }
+    return try database.read { try isStored(store, user, in: $0) }
   }
 
   /// Whether a valid success is stored in the satchel file, which must have the table.
-  func isStored(_ store: any ObjectStore, _ user: UserID, _ connection: Connection) throws -> Bool {
+  func isStored(_ store: any ObjectStore, _ user: UserID, in connection: Connection) throws -> Bool {
     guard let identity = store.identity, let database else { return false }
     let now = database.clock.now()
     let passed = try connection.first(

@@ -7,7 +7,7 @@ extension SyncLogRun {
 
   /// Ends the sync at a closed head, or begins a new log over it.
   mutating func meetClosed(
-    _ head: SyncHead, _ etag: ETag, _ failures: Int, _ state: inout SyncLogState
+    _ head: SyncHead, etag: ETag, failures: Int, _ state: inout SyncLogState
   ) throws -> SatchelError? {
     let position = state.position
     guard options.reopens else {

@@ -45,13 +45,13 @@ extension SyncLogRun {
   ///
   /// - Returns: nil when the local state has changed meanwhile, or an upload has failed
   mutating func prepare(
-    _ changes: SyncChanges, _ upkeep: Upkeep, _ held: inout SyncLogState
+    _ changes: SyncChanges, _ upkeep: Upkeep, at held: inout SyncLogState
   ) throws -> Prepared? {
     let state = changes.start
     var changes = changes
     let number = (state.position?.number ?? 0) + 1
     let present = state.head
-    var next = Self.next(present, state, number)
+    var next = Self.next(after: present, state, number: number)
     try date(&next, at: state)
     if next.horizon > present?.horizon ?? 0 { try ledger.exclude(through: next.horizon, from: &changes) }
     var draft = Draft(head: next, seal: remote.seal(of: next))
@@ -60,9 +60,9 @@ extension SyncLogRun {
       try remote.authorize(present)
       draft.inline = try remote.entries(of: present)
     }
-    let rewritten = try compact(&draft, state, upkeep, bytes: min(state.bytes, changes.state.bytes))
+    let rewritten = try compact(&draft, at: state, upkeep, bytes: min(state.bytes, changes.state.bytes))
     draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
-    append(&changes, number, &draft)
+    append(&changes, from: number, to: &draft)
     draft.sealInline()
     draft.head.count = changes.state.count
     draft.head.bytes = changes.state.bytes
@@ -83,7 +83,9 @@ extension SyncLogRun {
   }
 
   /// The next head, initially with the entries of the current one.
-  private static func next(_ present: SyncHead?, _ state: SyncLogState, _ number: Int64) -> SyncHead {
+  private static func next(
+    after present: SyncHead?, _ state: SyncLogState, number: Int64
+  ) -> SyncHead {
     let position = SyncHead.Position(
       epoch: state.position?.epoch ?? 1, log: state.position?.log ?? HexadecimalName.random(digits: 16),
       number: number)
@@ -101,7 +103,9 @@ extension SyncLogRun {
   // MARK: Entries
 
   /// Adds the changes: inline if they are small, otherwise as segments, each with its own sequence number.
-  private func append(_ changes: inout SyncChanges, _ number: Int64, _ draft: inout Draft) {
+  private func append(
+    _ changes: inout SyncChanges, from number: Int64, to draft: inout Draft
+  ) {
     let replaced = Set(changes.changes.map(\.envelope.key))
     draft.inline.removeAll { replaced.contains($0.envelope.key) }
     let size = changes.changes.reduce(0) { $0 + draft.size($1.envelope) }
@@ -115,7 +119,7 @@ extension SyncLogRun {
     let full = sizes.fullPack(max(changes.state.bytes, changes.expectedBytes))
     var (body, count, next) = ([UInt8](), 0, number)
     func close(_ draft: inout Draft) {
-      addSegment(body, count, next, &draft)
+      addSegment(body, count: count, number: next, to: &draft)
       (body, count, next) = ([], 0, next + 1)
     }
     for index in changes.changes.indices {
@@ -142,7 +146,9 @@ extension SyncLogRun {
 
   /// Adds a segment. Reuses the one of an earlier attempt that lost a race, if it has the same entries and no
   /// sweep can have deleted it.
-  private func addSegment(_ frames: [UInt8], _ count: Int, _ number: Int64, _ draft: inout Draft) {
+  private func addSegment(
+    _ frames: [UInt8], count: Int, number: Int64, to draft: inout Draft
+  ) {
     let content = SHA256.digest(frames)
     let (log, fence) = (draft.head.origin ?? draft.head.position.log, draft.head.fence)
     if let known = segments.first(where: { $0.content == content && $0.log == log && fence <= $0.fence }) {
@@ -164,7 +170,7 @@ extension SyncLogRun {
   ///
   /// - Returns: the replaced packs
   private func compact(
-    _ draft: inout Draft, _ state: SyncLogState, _ upkeep: Upkeep, bytes: Int64
+    _ draft: inout Draft, at state: SyncLogState, _ upkeep: Upkeep, bytes: Int64
   ) throws -> [String] {
     let (packs, horizon) = (draft.head.packs, draft.head.horizon)
     let required =

@@ -58,7 +58,7 @@ extension SyncLogRun {
         return SatchelError(.unavailable, "the remote returned an older version than before; try again")
       }
       // Losses are reported, and not repaired.
-      return try pull(head, etag, after: state, 0, &held)
+      return try pull(head, etag: etag, after: state, failures: 0, &held)
     }
   }
 }

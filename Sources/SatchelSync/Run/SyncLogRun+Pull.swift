@@ -7,7 +7,7 @@ extension SyncLogRun {
   ///
   /// - Returns: nil when the local entries match the head
   mutating func pull(
-    _ head: SyncHead, _ etag: ETag, after seen: SyncLogState, _ failures: Int, _ state: inout SyncLogState
+    _ head: SyncHead, etag: ETag, after seen: SyncLogState, failures: Int, _ state: inout SyncLogState
   ) throws -> SatchelError? {
     let known = seen.position
     let isSameLog = known?.log == head.position.log && known?.epoch == head.position.epoch
@@ -16,13 +16,15 @@ extension SyncLogRun {
       var pull = try ledger.beginPull(all: all, from: seen)
       (pull.horizon, pull.droppedThrough) = (head.horizon, dropped)
       let missing = try store(head, &pull, all: options.acceptsLoss && failures >= 3)
-      if !missing.isEmpty { return try lose(missing, head, etag, pull, failures, state) }
-      if try ledger.complete(pull, head, etag, &state) {
+      if !missing.isEmpty {
+        return try lose(missing, of: head, etag: etag, pull, failures: failures, at: state)
+      }
+      if try ledger.complete(pull, at: head, etag: etag, state: &state) {
         try finishPhase(&state)
         if all { last = nil }
         return nil
       }
-      if all { return try lose([], head, etag, pull, failures, state) }
+      if all { return try lose([], of: head, etag: etag, pull, failures: failures, at: state) }
     }
     return nil
   }
@@ -91,8 +93,8 @@ extension SyncLogRun {
 
   /// A part of the log is unreadable, or does not match the head. Another device may have it, and rewrite it.
   private mutating func lose(
-    _ packs: [SyncPack], _ head: SyncHead, _ etag: ETag, _ pull: SyncPull, _ failures: Int,
-    _ state: SyncLogState
+    _ packs: [SyncPack], of head: SyncHead, etag: ETag, _ pull: SyncPull, failures: Int,
+    at state: SyncLogState
   ) throws -> SatchelError? {
     var names = packs.map { "\($0.name) (\($0.entries) entries)" }.joined(separator: ", ")
     if packs.count >= Self.maximumUnreadable { names += " and possibly others" }
@@ -107,16 +109,16 @@ extension SyncLogRun {
     guard case .unchanged = try remote.look(unless: etag, isExpected: true) else { return Self.raced }
     report.losses = packs.map { SyncLogReport.Loss(pack: $0.name, entries: $0.entries) }
     guard options.acceptsLoss else {
-      try listMissing(packs, head, etag)
+      try listMissing(packs, in: head, etag: etag)
       throw error
     }
-    try rebuild(head, etag, pull, state)
+    try rebuild(head, etag: etag, from: pull, at: state)
     return error
   }
 
   /// Lists unreadable packs in the head, so that a device that has their entries rewrites them at its next
   /// sync: it would not read packs again while the head is unchanged.
-  private mutating func listMissing(_ packs: [SyncPack], _ head: SyncHead, _ etag: ETag) throws {
+  private mutating func listMissing(_ packs: [SyncPack], in head: SyncHead, etag: ETag) throws {
     let missing = Set(head.missing).union(packs.map(\.name)).intersection(head.packs.map(\.name))
     guard missing.count > Set(head.missing).count else { return }
     try probeOnce()
@@ -128,7 +130,9 @@ extension SyncLogRun {
   }
 
   /// Writes the readable entries as a new log, to which all devices then send their other entries.
-  private func rebuild(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull, _ state: SyncLogState) throws {
+  private func rebuild(
+    _ head: SyncHead, etag: ETag, from pull: SyncPull, at state: SyncLogState
+  ) throws {
     let position = head.position.next(after: state.position, isRenumbered: true)
     guard var new = try writeLog(pull, at: position, bytes: head.bytes, to: remote)?.head else { return }
     (new.others, new.successions) = (head.others, head.successions)

@@ -173,11 +173,12 @@ package struct SyncLogRun {
       // log with this sync's key, when the loss is accepted; and what has no key at all by any device with a key.
       let mayReplace = options.acceptsLoss && (owner == .unencrypted || hasRead(state))
       if !mayReplace { try remote.authorize(owner, known) }
-      return try mend(etag, error, &held, failures)
+      return try mend(etag, after: error, failures: failures, &held)
     case .invalid(let etag, let error):
       if let known { try remote.authorize(known) }
       return try replace(invalid: etag, error, state)
-    case .head(let head, let etag) where head.isClosed: return try meetClosed(head, etag, failures, &held)
+    case .head(let head, let etag) where head.isClosed:
+      return try meetClosed(head, etag: etag, failures: failures, &held)
     case .head(let head, let etag) where isStrange(head, state):
       return try replace(etag, of: Self.strange(head), &held)
     case .head(let head, let etag):
@@ -193,14 +194,14 @@ package struct SyncLogRun {
         if failures >= 3 { try replace(older: head, etag, after: position, held) }
         return SatchelError(.unavailable, "the remote returned an older version than before; try again")
       }
-      return try pull(head, etag, after: state, failures, &held)
+      return try pull(head, etag: etag, after: state, failures: failures, &held)
     }
   }
 
   /// Rebuilds the log when its head is damaged, as when it is lost: the condition holds for one of several
   /// devices, and all of them send the entries that the new log lacks.
   private mutating func mend(
-    _ etag: ETag, _ error: SatchelError, _ state: inout SyncLogState, _ failures: Int
+    _ etag: ETag, after error: SatchelError, failures: Int, _ state: inout SyncLogState
   ) throws -> SatchelError {
     // The head may be one that this device wrote and has not confirmed yet.
     if state.position != nil || state.upload != nil { try finishPhase(&state) }
@@ -286,7 +287,7 @@ package struct SyncLogRun {
       _ = try rewrite(remote.keys)
       return .again(Self.raced)
     }
-    guard let prepared = try prepare(changes, upkeep, &state),
+    guard let prepared = try prepare(changes, upkeep, at: &state),
       try commit(prepared.upload, compactions: prepared.compactions, &state)
     else { return .again(Self.raced) }
     // Packs may have to be rewritten before them.
@@ -373,7 +374,9 @@ package struct SyncLogRun {
   ) throws -> Bool {
     try probeOnce()
     guard let etag = try remote.replaceHead(upload.head, base: upload.base) else { return false }
-    guard try ledger.confirm(upload, etag, compactions: compactions, &state) else { return false }
+    guard try ledger.confirm(upload, etag: etag, compactions: compactions, state: &state) else {
+      return false
+    }
     try finishPhase(&state)
     segments = []
     report.commits += 1

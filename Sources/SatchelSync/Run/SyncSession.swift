@@ -56,7 +56,7 @@ package final class SyncSession: Sendable {
   /// - Throws: `SatchelError`: `cancelled` when the caller cancels while it waits; `busy` in a callback of the same sync;
   ///   the errors of `body`, those of object stores converted
   package func withTurn<Result>(_ subject: SyncTurns.Subject, _ body: () throws -> Result) throws -> Result {
-    try SyncTurns.shared.withTurn(subject, cancellation) {
+    try SyncTurns.shared.withTurn(of: subject, cancellation) {
       do {
         return try body()
       } catch {
@@ -85,7 +85,7 @@ package final class SyncSession: Sendable {
 
   /// Recalls that the object store has passed the probe, so that `checkConditions` need not ask.
   func recallProbe(_ connection: Connection) throws {
-    if try probed.isStored(remote, user, connection) { state.withLock { $0.isProbed = true } }
+    if try probed.isStored(remote, user, in: connection) { state.withLock { $0.isProbed = true } }
   }
 
   /// Checks that the object store supports conditional writes, and probes it if that is unknown: at most once
@@ -125,7 +125,7 @@ package final class SyncTurns: @unchecked Sendable {
   /// - Throws: `cancelled` when the caller cancels while it waits; `busy` when called in a callback of the
   ///   same sync
   package func withTurn<Result>(
-    _ subject: Subject, _ cancellation: Cancellation, _ body: () throws -> Result
+    of subject: Subject, _ cancellation: Cancellation, _ body: () throws -> Result
   ) throws -> Result {
     let work = HostWork.Subject(subject.database, subject.name)
     try HostWork.refuse("\(subject.name): a synchronization cannot begin", work)

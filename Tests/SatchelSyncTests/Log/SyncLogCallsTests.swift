@@ -87,10 +87,10 @@ private struct SyncNotingLedger: SyncLogLedger {
   }
 
   func complete(
-    _ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ state: inout SyncLogState
+    _ pull: SyncPull, at head: SyncHead, etag: ETag, state: inout SyncLogState
   ) throws -> Bool {
     called("complete")
-    return try ledger.complete(pull, head, etag, &state)
+    return try ledger.complete(pull, at: head, etag: etag, state: &state)
   }
 
   func resolveUpload(_ state: inout SyncLogState) throws -> Bool {
@@ -155,7 +155,7 @@ private struct SyncNotingLedger: SyncLogLedger {
   }
 
   func confirm(
-    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64, _ state: inout SyncLogState
+    _ upload: SyncLogState.PendingUpload, etag: ETag, compactions: Int64, state: inout SyncLogState
   ) throws -> Bool {
     called("confirm")
     let meanwhile = onConfirm.withLock { body in
@@ -163,7 +163,7 @@ private struct SyncNotingLedger: SyncLogLedger {
       return body
     }
     try meanwhile()
-    return try ledger.confirm(upload, etag, compactions: compactions, &state)
+    return try ledger.confirm(upload, etag: etag, compactions: compactions, state: &state)
   }
 
   func note(_ failures: [SyncChanges.Failure], _ obsolete: [SyncChanges.Obsolete]) throws {

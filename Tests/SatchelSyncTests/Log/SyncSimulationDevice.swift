@@ -130,7 +130,8 @@ final class SyncSimulationDevice: @unchecked Sendable {
     try database.read { connection in
       let table = SyncRowTable(connection: connection, documents: client.document)
       let ids = try table.ids(
-        "SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL AND id > ? AND id < ?", .integer(0),
+        "SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL AND id > ? AND id < ?",
+        with: .integer(0),
         .integer(.max))
       return try ids.reduce(into: []) { edits, id in
         guard let row = try table.row(id), let sent = row.inFlight else { return }

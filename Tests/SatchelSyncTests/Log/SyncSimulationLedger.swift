@@ -96,11 +96,11 @@ struct SyncSimulationLedger: SyncLogLedger {
   }
 
   func complete(
-    _ pull: SyncPull, _ head: SyncHead, _ etag: ETag, _ state: inout SyncLogState
+    _ pull: SyncPull, at head: SyncHead, etag: ETag, state: inout SyncLogState
   ) throws -> Bool {
     try step("complete \(head.position.number)") {
       let bases = world.mutant == .keepsbase ? try droppedBases(head.horizon) : []
-      let fits = try ledger.complete(pull, head, etag, &state)
+      let fits = try ledger.complete(pull, at: head, etag: etag, state: &state)
       try restore(bases)
       if fits {
         try world.checkShadow(device, head)
@@ -117,7 +117,7 @@ struct SyncSimulationLedger: SyncLogLedger {
       let table = SyncRowTable(connection: connection)
       let ids = try table.ids(
         "SELECT id FROM sync_entry WHERE tombstone IS NOT NULL AND seq <= ? AND base IS NOT NULL AND id > ?",
-        .integer(horizon), .integer(0))
+        with: .integer(horizon), .integer(0))
       return try ids.compactMap { try table.row($0) }
     }
   }
@@ -213,10 +213,10 @@ struct SyncSimulationLedger: SyncLogLedger {
   }
 
   func confirm(
-    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64, _ state: inout SyncLogState
+    _ upload: SyncLogState.PendingUpload, etag: ETag, compactions: Int64, state: inout SyncLogState
   ) throws -> Bool {
     try step("confirm") {
-      let isOurs = try ledger.confirm(upload, etag, compactions: compactions, &state)
+      let isOurs = try ledger.confirm(upload, etag: etag, compactions: compactions, state: &state)
       if device.losesPower { try device.markSynced() }
       if world.mutant == .settleall { try change("UPDATE sync_entry SET pending = NULL") }
       return isOurs

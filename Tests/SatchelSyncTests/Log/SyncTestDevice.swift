@@ -57,7 +57,7 @@ struct SyncTestDevice {
 
   func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
     var state = try ledger.state()
-    return try ledger.complete(pull, head, etag, &state)
+    return try ledger.complete(pull, at: head, etag: etag, state: &state)
   }
 
   func continuePhase() throws -> Bool {
