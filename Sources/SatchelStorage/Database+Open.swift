@@ -198,3 +198,70 @@ extension SatchelError {
   /// Whether the error is about the content of the file.
   var isAboutContent: Bool { code == .damaged || code == .foreign }
 }
+
+/// A version of the SQLite library.
+package struct SQLiteVersion: Equatable, Sendable, CustomStringConvertible {
+  /// The number of `sqlite3_libversion_number()`: 3040001 is 3.40.1.
+  package var number: Int32
+
+  package init(number: Int32) { self.number = number }
+
+  /// The SQLite library of this process.
+  package static var current: SQLiteVersion { SQLiteVersion(number: sqlite3_libversion_number()) }
+
+  /// Whether the SQLite library of this process has R*Trees, which are optional.
+  package static var hasRTree: Bool { sqlite3_compileoption_used("ENABLE_RTREE") != 0 }
+
+  /// The oldest supported version: STRICT tables were added in 3.37.
+  package static let oldest = SQLiteVersion(number: 3_037_000)
+
+  package var description: String { "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)" }
+
+  /// Whether it has the WAL-reset bug, by which commits are lost when several connections checkpoint and
+  /// write at once (`CheckpointGuard` prevents that). 3.51.3 fixed it, and 3.50.7 and 3.44.6 have the fix:
+  /// https://sqlite.org/wal.html#walresetbug. A distribution may have backported the fix without changing the
+  /// version.
+  package var hasWALResetBug: Bool {
+    switch number {
+    case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
+    default: number < 3_051_003
+    }
+  }
+
+  /// Throws when the SQLite library is too old for a store's tables.
+  package func refuseOld() throws {
+    guard number < Self.oldest.number else { return }
+    throw SatchelError(.internal, "SQLite \(self) is too old: Satchel requires \(Self.oldest) or newer")
+  }
+}
+
+/// Options for opening a store.
+public struct StoreOptions: Sendable {
+  /// The durability of commits.
+  public enum Durability: Sendable {
+    /// Syncs every commit: an acknowledged commit survives a power loss.
+    case full
+    /// Commits survive the end of the process; a power loss may lose those made after the last checkpoint.
+    case relaxed
+  }
+
+  /// Opens the store without writing; the file must exist.
+  public var isReadOnly = false
+  /// Renames a damaged or foreign file, which is never deleted, and creates a new store.
+  public var quarantine = false
+  /// Whether each commit survives a power loss.
+  public var durability = Durability.full
+  /// The time that a call waits for another writer, in milliseconds.
+  public var busyTimeout: Int32 = 5000
+  /// The time limit of queries, searches, statistics and checks, in milliseconds; 0 for none. One that takes longer
+  /// throws `.timedOut`. `Interrupt` sets another limit for some of them.
+  public var queryTimeout: Int32 = 0
+  /// The source of the time.
+  public var clock = Clock.system
+  /// The name of the SQLite VFS that reads and writes the files; nil for the default.
+  package var vfsName: String?
+  /// The system calls for files that SQLite does not write.
+  package var fileCalls = FileCalls.system
+
+  public init() {}
+}

@@ -110,3 +110,126 @@ package struct MirrorRecord: Sendable, Equatable {
     one.id.utf8.lexicographicallyPrecedes(other.id.utf8)
   }
 }
+
+extension MirrorFile {
+  /// Reads the mirror of a collection; nil when there is no such file.
+  ///
+  /// - Throws: `SatchelError` `.invalid` with line, column and pointer for a file that is damaged or not a
+  ///   mirror; `.io`, `.noMemory`.
+  package static func read(_ path: String, collection: String) throws -> MirrorFile? {
+    try read(path, as: .checksummed, collection: collection, version: 1)
+  }
+
+  /// Reads the mirror of a collection in the given format; see `read(_:collection:)`.
+  static func read(
+    _ path: String, as format: MirrorFormat, collection: String, version: Int
+  ) throws -> MirrorFile? {
+    guard let (bytes, _) = try contents(of: path) else { return nil }
+    do {
+      return try MirrorFile(parsing: bytes, as: format, collection: collection, version: version)
+    } catch let error as JSONError {
+      throw SatchelError(error, in: path)
+    }
+  }
+
+  /// Returns the bytes of a file; nil when it does not exist.
+  static func contents(of path: String) throws -> (bytes: [UInt8], status: stat)? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      let code = errno
+      if code == ENOENT { return nil }
+      throw SatchelError(errno: code, path, denied: .io)
+    }
+    defer { close(descriptor) }
+    return try bytes(descriptor, path)
+  }
+
+  /// Replaces the mirror's file atomically: the content is written to a temporary file, synced and renamed,
+  /// so that a reader sees either the old or the new file, also after a power cut. Writers of several
+  /// processes wait for each other. Where `path` is a symbolic link, the file that it names is replaced, and the link
+  /// stays.
+  ///
+  /// - Parameter path: a file in an existing directory; the text is first written to `path` with ".part"
+  /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is
+  ///   unchanged then.
+  package func write(to path: String) throws {
+    let text = try serialized()
+    try Self.write(text, to: AtomicFile(replacing: path, followsLinks: true))
+  }
+
+  /// Writes a serialized mirror; see `write(to:)`.
+  static func write(_ text: [UInt8], to file: consuming AtomicFile) throws {
+    try text.withUnsafeBytes { try file.append($0) }
+    try file.commit()
+  }
+
+  private static func bytes(_ descriptor: Int32, _ path: String) throws -> (bytes: [UInt8], status: stat) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SatchelError(errno: errno, path, denied: .io) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw SatchelError(.invalid, "\(path): not a regular file")
+    }
+    let size = Int(clamping: status.st_size)
+    guard size <= maximumSize else {
+      throw SatchelError(
+        .invalid, "\(path): has \(size) bytes; a mirror has at most \(maximumSize)"
+      ).at(limit: maximumSize)
+    }
+    let bytes = try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      while count < size {
+        let got = pread(descriptor, buffer.baseAddress.map { $0 + count }, size - count, off_t(count))
+        let code = errno
+        if got < 0, code == EINTR { continue }
+        guard got >= 0 else { throw SatchelError(errno: code, path, denied: .io) }
+        if got == 0 { break }
+        count += got
+      }
+    }
+    return (bytes, status)
+  }
+}
+
+/// The bytes of a mirror's file as read.
+struct MirrorImage {
+  var bytes: [UInt8]
+  /// SHA-256 of the bytes.
+  var digest: String
+  var stamp: Stamp
+
+  /// Identity, size and times of a file, by which a change or replacement is detected without reading it.
+  struct Stamp: Equatable {
+    var device: UInt64
+    var inode: UInt64
+    var size: Int64
+    var modified: [Int]
+    var changed: [Int]
+
+    init(_ status: stat) {
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      inode = UInt64(truncatingIfNeeded: status.st_ino)
+      size = Int64(truncatingIfNeeded: status.st_size)
+      #if canImport(Darwin)
+        modified = [status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec]
+        changed = [status.st_ctimespec.tv_sec, status.st_ctimespec.tv_nsec]
+      #else
+        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+      #endif
+    }
+
+    /// Returns the stamp of the current file; nil when it does not exist.
+    static func now(_ path: String) -> Stamp? {
+      var status = stat()
+      return stat(path, &status) == 0 ? Stamp(status) : nil
+    }
+  }
+
+  /// Reads a file; nil when it does not exist.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for something that is not a regular file, or is too large;
+  ///   `.io`, `.noMemory`
+  static func read(_ path: String) throws -> MirrorImage? {
+    guard let (bytes, status) = try MirrorFile.contents(of: path) else { return nil }
+    return MirrorImage(bytes: bytes, digest: SHA256.digest(bytes).hexadecimal, stamp: Stamp(status))
+  }
+}

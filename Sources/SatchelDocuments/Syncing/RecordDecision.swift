@@ -90,3 +90,111 @@ struct RecordVersion: Sendable, Equatable {
   /// Whether both have the same value, however it is written.
   func hasSameValue(as other: RecordVersion) throws -> Bool { try value == other.value }
 }
+
+/// A three-way merge of two versions of a document, field by field. A value: the outcome is the same on every
+/// device, and does not depend on which side is local.
+///
+/// Objects are merged recursively, other values as a whole. A field that one side changed has the value of
+/// that side; a field that both changed has the value of the newer side.
+struct RecordMerge: Sendable, Equatable {
+  let value: JSONObject
+  /// Whether a change of the older side was overridden.
+  private(set) var isOverridden = false
+
+  /// - Parameter base: the common version; empty when unknown
+  init(base: JSONObject, older: JSONObject, newer: JSONObject) {
+    var isOverridden = false
+    value = RecordMerge.merge(base, older, newer, &isOverridden)
+    self.isOverridden = isOverridden
+  }
+
+  private static func merge(
+    _ base: JSONObject, _ older: JSONObject, _ newer: JSONObject, _ isOverridden: inout Bool
+  ) -> JSONObject {
+    var merged = JSONObject()
+    // The members in the order of the newer side, followed by those that only the other side has.
+    for (key, value) in newer {
+      merged[key] = field(base[key], older[key], value, &isOverridden)
+    }
+    for (key, value) in older where newer[key] == nil {
+      merged[key] = field(base[key], value, nil, &isOverridden)
+    }
+    return merged
+  }
+
+  /// Returns the merged value of a field; nil to remove it.
+  private static func field(
+    _ base: JSONValue?, _ older: JSONValue?, _ newer: JSONValue?, _ isOverridden: inout Bool
+  ) -> JSONValue? {
+    if older == newer || older == base { return newer }
+    if newer == base { return older }
+    if case .object(let older)? = older, case .object(let newer)? = newer {
+      return .object(merge(base?.objectValue ?? JSONObject(), older, newer, &isOverridden))
+    }
+    isOverridden = true
+    return newer
+  }
+}
+
+/// Items that block each other. A value: the items that remain in it can be applied together.
+///
+/// All operations take time in proportion to the number of items and of their dependencies.
+struct BlockingGraph {
+  /// A dependency of an item: another item that has to be applied first, by its number in the graph.
+  private var blockers: [[Int]]
+  private var dependents: [[Int]]
+  private(set) var isLeft: [Bool]
+
+  init(count: Int) {
+    blockers = Array(repeating: [], count: count)
+    dependents = blockers
+    isLeft = Array(repeating: true, count: count)
+  }
+
+  /// Adds a dependency: an item can be applied only together with another one.
+  mutating func block(_ item: Int, by blocker: Int) {
+    guard item != blocker else { return }
+    blockers[item].append(blocker)
+    dependents[blocker].append(item)
+  }
+
+  /// Removes an item that cannot be applied, and the items that depend on it.
+  ///
+  /// - Returns: the latter, each with the item that it is blocked by
+  mutating func remove(_ item: Int) -> [(item: Int, blocker: Int)] {
+    guard isLeft[item] else { return [] }
+    isLeft[item] = false
+    var removed: [(item: Int, blocker: Int)] = []
+    var (blocker, next) = (item, 0)
+    while true {
+      for dependent in dependents[blocker] where isLeft[dependent] {
+        isLeft[dependent] = false
+        removed.append((dependent, blocker))
+      }
+      if next == removed.count { return removed }
+      blocker = removed[next].item
+      next += 1
+    }
+  }
+
+  /// The items that are left, in groups that do not block each other; items and groups in order.
+  var groups: [[Int]] {
+    var group = Array(repeating: -1, count: isLeft.count)
+    var groups: [[Int]] = []
+    for first in isLeft.indices where isLeft[first] && group[first] < 0 {
+      group[first] = groups.count
+      var members = [first]
+      var next = 0
+      while next < members.count {
+        let member = members[next]
+        next += 1
+        for other in blockers[member] + dependents[member] where isLeft[other] && group[other] < 0 {
+          group[other] = groups.count
+          members.append(other)
+        }
+      }
+      groups.append(members.sorted())
+    }
+    return groups
+  }
+}

@@ -85,3 +85,79 @@ struct RecordTable {
     try connection.run("DELETE FROM record WHERE id = ?", .integer(row))
   }
 }
+
+/// The source of the deferred index of one collection's ids: the tables `record` and `record_key`.
+struct RecordIDs: DeferredIndexSource {
+  typealias Key = UnsafeRawBufferPointer
+
+  /// The blocks of all collections.
+  static let keys = KeyBlocks(
+    KeyBlocks.Statements(
+      find: "SELECT first, entries FROM record_key WHERE first <= ? ORDER BY first DESC LIMIT 1",
+      next: "SELECT first FROM record_key WHERE first > ? ORDER BY first LIMIT 1",
+      put: "INSERT OR REPLACE INTO record_key(first, entries) VALUES(?, ?)",
+      delete: "DELETE FROM record_key WHERE first = ?",
+      all: "SELECT first, entries FROM record_key ORDER BY first"))
+
+  let collection: Int64
+
+  var start: Int64 { RecordRow.base(of: collection) }
+
+  /// 64 bits of SHA-256, so that colliding ids cannot be constructed.
+  func hash(_ key: UnsafeRawBufferPointer) -> Int64 {
+    var hash = SHA256()
+    withUnsafeBytes(of: collection.littleEndian) { hash.update($0) }
+    hash.update(key)
+    var digest: Int64 = 0
+    withUnsafeMutableBytes(of: &digest) { hash.digest(into: $0) }
+    return Int64(littleEndian: digest)
+  }
+
+  func extent(_ connection: Connection) throws -> (floor: Int64, newest: Int64) {
+    let base = RecordRow.base(of: collection)
+    let numbers = try connection.first(
+      """
+      SELECT indexed_through, next, (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40)
+      FROM record_collection WHERE id = ?1
+      """, .integer(collection)
+    ) {
+      (try $0.integer(0, in: RecordRow.numbers), try $0.integer(1, in: RecordRow.numbers), $0.anyInteger(2))
+    }
+    guard let numbers else { return (base, base) }
+    return (base + numbers.0, max(base + numbers.1 - 1, numbers.2))
+  }
+
+  func scan(
+    _ connection: Connection, from floor: Int64, through newest: Int64, visit: (Int64, Int64) throws -> Void
+  ) throws {
+    try connection.each(
+      "SELECT id, key FROM record WHERE id > ? AND id <= ? ORDER BY id", .integer(floor), .integer(newest)
+    ) { try visit(hash($0.bytes(1)), $0.anyInteger(0)) }
+  }
+
+  func isRow(_ row: Int64, of key: UnsafeRawBufferPointer, _ connection: Connection) throws -> Bool {
+    guard RecordRow.collection(of: row) == collection else { return false }
+    let statement = try connection.prepared("SELECT key FROM record WHERE id = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(row), at: 1)
+    return try statement.step() && statement.bytes(0).order(against: key) == 0
+  }
+
+  func present(_ connection: Connection, from floor: Int64, through newest: Int64) throws -> Set<Int64>? {
+    // Nearly always all rows exist.
+    let count = try connection.number(
+      "SELECT count(*) FROM record WHERE id > ? AND id <= ?", .integer(floor), .integer(newest))
+    if count == newest - floor { return nil }
+    var rows: Set<Int64> = []
+    try connection.each(
+      "SELECT id FROM record WHERE id > ? AND id <= ?", .integer(floor), .integer(newest)
+    ) { rows.insert($0.anyInteger(0)) }
+    return rows
+  }
+
+  func setFloor(_ floor: Int64, in transaction: Transaction) throws {
+    try transaction.connection.run(
+      "UPDATE record_collection SET indexed_through = ? WHERE id = ?",
+      .integer(floor - RecordRow.base(of: collection)), .integer(collection))
+  }
+}

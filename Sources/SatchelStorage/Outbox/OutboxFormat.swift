@@ -120,3 +120,79 @@ enum OutboxFormat {
     return Int64(truncatingIfNeeded: number)
   }
 }
+
+/// The content of an outbox file.
+package struct OutboxContent: Equatable, Sendable {
+  /// The file's identity, constant for its lifetime: 32 hexadecimal digits.
+  package var identity: String
+  /// The intact entries, in the order in which they were appended.
+  package var frames: [OutboxFrame]
+  /// The damaged parts, in order.
+  package var damages: [OutboxDamage]
+
+  /// Whether every acknowledged entry is intact.
+  package var isComplete: Bool { damages.allSatisfy { $0.kind == .truncated } }
+}
+
+/// An entry of an outbox file.
+package struct OutboxFrame: Equatable, Sendable {
+  /// Greater than the numbers of all earlier entries; not consecutive.
+  package var number: Int64
+  package var payload: [UInt8]
+}
+
+/// A damaged part of an outbox file.
+package struct OutboxDamage: Equatable, Sendable {
+  package enum Kind: Sendable {
+    /// An incomplete entry at the end of the file: its append was never acknowledged.
+    case truncated
+    case unreadable
+  }
+
+  package var offset: Int64
+  package var count: Int64
+  package var kind: Kind
+
+  /// The description for people.
+  package var message: String {
+    switch kind {
+    case .truncated: "the last \(count) bytes, from offset \(offset), are an incomplete entry"
+    case .unreadable: "\(count) bytes from offset \(offset) cannot be read"
+    }
+  }
+}
+
+/// The outcome of `OutboxFile.finish`.
+package enum OutboxFileOutcome: Equatable, Sendable {
+  case removed
+  /// New entries were appended meanwhile: drain again.
+  case kept
+  /// The file was damaged and was renamed, for people to inspect.
+  case quarantine(String)
+}
+
+/// The sequence numbers of the changes that handles have saved. They identify a change that is already saved while the
+/// commit is in progress or has only seemed to fail, and when it is drained from the outbox file again.
+///
+/// The tables of the outbox must exist.
+package struct OutboxSequence {
+  /// The time in milliseconds for which the number of a handle is kept: an outbox file may be drained late.
+  private static let retention: Int64 = 366 * 24 * 3600 * 1000
+
+  private let connection: Connection
+
+  package init(_ connection: Connection) { self.connection = connection }
+
+  /// Returns the number through which the changes of a handle are saved; 0 when none are.
+  package func saved(_ writer: Int64) throws -> Int64 {
+    try connection.number("SELECT through FROM outbox_saved WHERE writer = ?", .integer(writer))
+  }
+
+  /// Notes the number through which a handle has saved, and forgets handles that have not saved for a year.
+  package func note(_ writer: Int64, through sequence: Int64, at now: Int64) throws {
+    try connection.run(
+      "INSERT OR REPLACE INTO outbox_saved(writer, through, time) VALUES(?, ?, ?)", .integer(writer),
+      .integer(sequence), .integer(now))
+    try connection.run("DELETE FROM outbox_saved WHERE time < ?", .integer(now - Self.retention))
+  }
+}
