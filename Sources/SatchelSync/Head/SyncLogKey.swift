@@ -55,9 +55,11 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
   }
 
   /// Returns the proof that a device with this key has changed the key of the log: 32 hexadecimal digits.
-  func proof(ofKey name: String, epoch: Int64, _ user: UserID) -> String {
+  ///
+  /// - Parameter name: of the new key; nil for none
+  func proof(ofKey name: String?, epoch: Int64, _ user: UserID) -> String {
     var hmac = succeeding
-    Array("\(user)\0\(name)\0\(epoch)".utf8).withUnsafeBytes { hmac.update($0) }
+    Array("\(user)\0\(name ?? "")\0\(epoch)".utf8).withUnsafeBytes { hmac.update($0) }
     return hmac.digest().prefix(SyncSuccession.digits / 2).hexadecimal
   }
 }

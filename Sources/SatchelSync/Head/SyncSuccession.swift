@@ -1,8 +1,9 @@
 import SatchelCore
 import SatchelRemote
 
-/// The proof that a device with the former key of a log has given it another one. By it a device that has the former
-/// key distinguishes a log whose key was changed from a stranger's.
+/// The proof that a device with the former key of a log has given it another one, or has decrypted it. By it a device that
+/// has the former key distinguishes a log whose key was changed from a stranger's, also where the log was decrypted and
+/// then encrypted again by a device that never had the former key.
 struct SyncSuccession: Sendable, Equatable {
   /// The maximum number in a head: of the latest changes of the key.
   static let maximumCount = 8
@@ -11,18 +12,18 @@ struct SyncSuccession: Sendable, Equatable {
   /// The epoch that began with the new key. A proof of an earlier epoch than the one that a device has read is a copy
   /// from another head.
   let epoch: Int64
-  /// The name of the new key.
-  let key: String
+  /// The name of the new key; nil for none.
+  let key: String?
   let proof: String
 
-  init(from old: SyncLogKey, to new: SyncLogKey, epoch: Int64, _ user: UserID) {
-    (self.epoch, key) = (epoch, new.name)
-    proof = old.proof(ofKey: new.name, epoch: epoch, user)
+  init(from old: SyncLogKey, to new: SyncLogKey?, epoch: Int64, _ user: UserID) {
+    (self.epoch, key) = (epoch, new?.name)
+    proof = old.proof(ofKey: new?.name, epoch: epoch, user)
   }
 
   init(_ members: SyncMembers) throws {
     epoch = try members.integer("epoch", 1...SyncPack.numbers.upperBound)
-    key = try members.digits("key", count: 16)
+    key = members.raw("key") == nil ? nil : try members.digits("key", count: 16)
     proof = try members.digits("proof", count: Self.digits)
   }
 
@@ -31,7 +32,9 @@ struct SyncSuccession: Sendable, Equatable {
     proof == old.proof(ofKey: key, epoch: epoch, user)
   }
 
-  var text: String { #"{"epoch":\#(epoch),"key":"\#(key)","proof":"\#(proof)"}"# }
+  var text: String {
+    #"{"epoch":\#(epoch),\#(key.map { #""key":"\#($0)","# } ?? "")"proof":"\#(proof)"}"#
+  }
 }
 
 extension SyncHead {

@@ -72,7 +72,7 @@ extension SyncLogRun {
     }
     new.head.others = old?.others ?? []
     new.head.successions = old?.successions ?? []
-    if let former = remote.keys, let keys, keys.name != former.name {
+    if let former = remote.keys, keys?.name != former.name {
       new.head.successions.append(
         SyncSuccession(from: former, to: keys, epoch: position.epoch, remote.user))
     }

@@ -92,13 +92,15 @@ struct SyncLogStrangerTests {
     #expect(try new.client.documents().keys.sorted() == ["things/a", "things/b", "things/c"])
   }
 
-  private func rekey(_ device: SyncTestDevice, from old: EncryptionKey, to new: EncryptionKey) throws {
+  private func rekey(_ device: SyncTestDevice, from old: EncryptionKey?, to new: EncryptionKey?) throws {
     var run = try device.run(store) { $0.key = old }
     _ = try run.rekey(to: new)
   }
 
-  @Test("is not one whose key another device has changed, whatever is accepted") func isRekeyed() throws {
-    try rekey(two, from: key, to: other)
+  @Test("is not one whose key another device has changed, whatever is accepted", arguments: [false, true])
+  func isRekeyed(isDecryptedFirst: Bool) throws {
+    if isDecryptedFirst { try rekey(two, from: key, to: nil) }
+    try rekey(two, from: isDecryptedFirst ? nil : key, to: other)
     for acceptsLoss in [false, true] {
       let error = #expect(throws: SatchelError.self) { try sync(one, acceptsLoss: acceptsLoss) }
       #expect(error?.code == .unauthorized && error?.message.contains("replaced") == false)
@@ -107,13 +109,16 @@ struct SyncLogStrangerTests {
     #expect(try one.client.documents().keys.sorted() == ["things/a", "things/b"])
   }
 
-  @Test("is a stranger's, too, when it has the proof of a change of the key that was taken back")
-  func isCopied() throws {
-    try rekey(two, from: key, to: other)
+  @Test(
+    "is a stranger's, too, when it has the proof of a change of the key that was taken back",
+    arguments: [false, true])
+  func isCopied(isDecrypted: Bool) throws {
+    let new = isDecrypted ? nil : other
+    try rekey(two, from: key, to: new)
     let proof = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? []).successions
     let former = try SyncLogKey(key)
     #expect(proof.count == 1 && proof.first?.isProven(by: former, SyncTestDevice.user) == true)
-    try rekey(two, from: other, to: key)
+    try rekey(two, from: new, to: key)
     try sync(one)
     var forged = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? [])
     forged.position.epoch += 1
