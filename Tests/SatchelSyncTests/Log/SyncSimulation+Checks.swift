@@ -161,6 +161,11 @@ extension SyncSimulation {
   func checkDecision(_ device: SyncSimulationDevice, _ entry: SyncUndecided, _ local: SyncTestDocument) {
     fine.formUnion(device.client.fine)
     if hasLost { return }
+    if entry.remote == nil, dropped[entry.key] == nil {
+      fail(
+        SyncViolation(
+          "S6: device \(device.number) takes \(entry.key) for deleted without a dropped tombstone"))
+    }
     if entry.isFork, mutant != .oldname {
       fail(SyncViolation("S9: device \(device.number) meets a fork of \(entry.key)"))
     }

@@ -271,8 +271,8 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     if refused.contains(entry.key) { return .waiting }
     guard let envelope = entry.remote else {
       if entry.isChanged, local.fields != nil { return .keep }
-      // Both sides have deleted it.
-      if local.fields == nil { fine.formUnion(local.edits) }
+      // Both sides have deleted it, and are equal, as where the log still has the tombstone.
+      if entry.isChanged { fine.formUnion(local.edits) }
       try set(entry.key, SyncTestDocument(), connection)
       return .apply
     }
