@@ -9,6 +9,7 @@ let package = Package(
     .library(name: "Satchel", targets: ["Satchel"]),
     .library(name: "SatchelCatalogue", targets: ["SatchelCatalogue"]),
     .library(name: "SatchelStories", targets: ["SatchelStories"]),
+    .library(name: "SatchelTwee", targets: ["SatchelTwee"]),
     .library(name: "SatchelJSON", targets: ["SatchelJSON"]),
     .library(name: "SatchelFoundation", targets: ["SatchelFoundation"]),
     .library(name: "satchel", type: .dynamic, targets: ["SatchelC"]),
@@ -68,13 +69,16 @@ let package = Package(
     .target(
       name: "SatchelStories",
       dependencies: ["SatchelCore", "SatchelState", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
+    // Twine's games, as stories.
+    .target(
+      name: "SatchelTwee", dependencies: ["SatchelCore", "SatchelStories", "SatchelJSON", "CUTF8Proc"]),
 
     // The whole, and its interface for C.
     .target(
       name: "Satchel",
       dependencies: [
         "SatchelCatalogue", "SatchelDocuments", "SatchelPhotos", "SatchelStories", "SatchelRecords",
-        "SatchelState",
+        "SatchelState", "SatchelTwee",
       ]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
 
@@ -98,6 +102,7 @@ let package = Package(
       dependencies: ["SatchelCatalogue", "Satchel", "SatchelStorageTesting", "SatchelTesting"]),
     .testTarget(
       name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel", "SatchelTesting"]),
+    .testTarget(name: "SatchelTweeTests", dependencies: ["SatchelTwee", "SatchelTesting"]),
     .target(
       name: "SatchelRemoteTesting", dependencies: ["SatchelRemote", "SatchelSync", "SatchelTesting"],
       path: "Tests/SatchelRemoteTesting"),

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 folder=$(realpath -m "$1")
 site=$folder/site
 python=.venv-site/bin/python
-modules=(Satchel SatchelCatalogue SatchelStories SatchelPhotos SatchelRecords SatchelState SatchelDocuments
+modules=(Satchel SatchelCatalogue SatchelStories SatchelTwee SatchelPhotos SatchelRecords SatchelState SatchelDocuments
   SatchelSync SatchelRemote SatchelJSON SatchelFoundation)
 
 if ! cmp -s Documentation/site/requirements.txt .venv-site/requirements.txt; then

@@ -9,6 +9,7 @@
 @_exported import SatchelStorage
 @_exported import SatchelStories
 @_exported import SatchelSync
+@_exported import SatchelTwee
 
 /// An open store: one SQLite file, and the subjects that live in it.
 ///
@@ -196,7 +197,8 @@ public final class Store: Sendable {
   /// - Throws: `SatchelError` `.notFound` when the directory does not exist, `.invalid` when the path is not
   ///   a directory, and for an invalid name; `.io`, `.closed`
   public func stories(in directory: String, named name: String? = nil) throws -> StoryLibrary {
-    try StoryLibrary(database: database, state: state, directory: directory, name: name)
+    try StoryLibrary(
+      database: database, state: state, directory: directory, name: name, sources: [.json, .twee])
   }
 
   /// Returns the unused pages of the file to the file system, in steps, while other threads and processes read and

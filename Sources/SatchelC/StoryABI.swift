@@ -32,12 +32,20 @@ private struct CheckOptions {
   init(_ options: UnsafePointer<satchel_story_check_options>!) throws {
     let reader = try OptionsReader(options)
     let number = reader.choice(\.source) ?? 0
-    guard let source = StorySource(rawValue: Int32(bitPattern: number)) else {
-      throw SatchelError(.invalid, "options: source \(number) is not a satchel_story_source")
-    }
-    self.source = source
+    source = try StorySource(satchel_story_source(rawValue: number), "options: source ")
     format = satchel_report_format(rawValue: reader.choice(\.format) ?? 0)
     name = try reader.value(\.name)?.text("options: name") ?? ""
+  }
+}
+
+extension StorySource {
+  fileprivate init(_ number: satchel_story_source, _ name: String) throws {
+    switch number {
+    case SATCHEL_STORY_AUTOMATIC: self = .automatic
+    case SATCHEL_STORY_JSON: self = .json
+    case SATCHEL_STORY_TWEE: self = .twee
+    default: throw SatchelError(.invalid, "\(name)\(number.rawValue) is not a satchel_story_source")
+    }
   }
 }
 
@@ -59,10 +67,8 @@ public func satchel_story_open(
   _ text: satchel_bytes, _ source: satchel_story_source, _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   guarded(returning: out, orElse: nil) {
-    guard let language = StorySource(rawValue: Int32(bitPattern: source.rawValue)) else {
-      throw SatchelError(.invalid, "source: \(source.rawValue) is not a satchel_story_source")
-    }
-    return try Handles.openStories.insert(naming("text") { try Story(text.raw("text"), source: language) })
+    let source = try StorySource(source, "source: ")
+    return try Handles.openStories.insert(naming("text") { try Story(text.raw("text"), source: source) })
   }
 }
 

@@ -8,12 +8,12 @@ import SatchelStorage
 // Unchecked: nothing that it references is written after init, except for the hash, which a lock guards.
 public final class Story: @unchecked Sendable {
   private let memory: StoryMemory
-  let analysis: StoryAnalysis
+  package let analysis: StoryAnalysis
   private let hash = Locked<[UInt8]?>(nil)
 
-  init(_ memory: StoryMemory, source: StorySource, files: [TweeGame.File] = []) throws {
+  private init(_ memory: StoryMemory, source: StorySource, files: [StoryTable.File] = []) throws {
     self.memory = memory
-    var table = try source.read(memory.bytes)
+    var table = try source.table(of: memory.bytes)
     table.files = files
     for file in files where file.hasByteOrderMark { table.noteByteOrderMark(at: file.start) }
     analysis = StoryAnalysis(table)
@@ -22,16 +22,21 @@ public final class Story: @unchecked Sendable {
   /// Parses a story, sound or not.
   ///
   /// - Parameters:
-  ///   - text: a story as JSON or Twee 3; it is copied
+  ///   - text: a story; it is copied
   ///   - source: the format of the text
-  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is neither
-  public convenience init(_ text: UnsafeRawBufferPointer, source: StorySource = .automatic) throws {
+  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is not in this format
+  public convenience init(_ text: UnsafeRawBufferPointer, source: StorySource) throws {
     try self.init(StoryMemory(text), source: source)
   }
 
   /// Parses a story from an array of bytes.
-  public convenience init(_ text: [UInt8], source: StorySource = .automatic) throws {
-    try self.init(text.withUnsafeBytes { StoryMemory($0) }, source: source)
+  public convenience init(_ text: [UInt8], source: StorySource) throws {
+    try self.init(text, source: source, files: [])
+  }
+
+  /// Parses a story whose text was joined from files.
+  package convenience init(_ text: [UInt8], source: StorySource, files: [StoryTable.File]) throws {
+    try self.init(text.withUnsafeBytes { StoryMemory($0) }, source: source, files: files)
   }
 
   /// The size of the text in bytes.
@@ -98,7 +103,7 @@ extension Story {
 
 /// A copy of a text that is freed with its last reference.
 // Unchecked: never written after init.
-final class StoryMemory: @unchecked Sendable {
+private final class StoryMemory: @unchecked Sendable {
   private let memory: UnsafeMutableRawBufferPointer
   let bytes: UnsafeRawBufferPointer
 
@@ -109,45 +114,4 @@ final class StoryMemory: @unchecked Sendable {
   }
 
   deinit { memory.deallocate() }
-}
-
-/// The format of a story's text.
-public enum StorySource: Int32, Sendable, CaseIterable {
-  /// Detected: JSON when the text starts with a brace or bracket, or when no line starts with the "::" of a
-  /// passage; Twee otherwise.
-  case automatic = 0
-  /// The story format of this library.
-  case json = 1
-  /// Twee 3, the interchange format of Twine.
-  case twee = 2
-
-  /// Parses a text. A byte-order mark is accepted, and noted; offsets count from the byte after it.
-  func read(_ text: UnsafeRawBufferPointer) throws -> StoryTable {
-    let body = Self.withoutByteOrderMark(text)
-    var table =
-      switch self {
-      case .json: try StoryReader.read(body)
-      case .twee: try TweeReader.read(body)
-      case .automatic: try Self.isTwee(body) ? TweeReader.read(body) : StoryReader.read(body)
-      }
-    if body.count < text.count { table.noteByteOrderMark(at: 0) }
-    return table
-  }
-
-  /// Returns a text without the byte-order mark (U+FEFF) that it may start with.
-  static func withoutByteOrderMark(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    text.starts(with: byteOrderMark) ? UnsafeRawBufferPointer(rebasing: text.dropFirst(3)) : text
-  }
-
-  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-  private static func isTwee(_ text: UnsafeRawBufferPointer) -> Bool {
-    let rest = text.drop { $0 <= 0x20 }
-    if rest.starts(with: "::".utf8) { return true }
-    // Some tools write a note before the first passage. A story in JSON starts with a brace.
-    guard let first = rest.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return false }
-    return rest.indices.contains { index in
-      rest[index] == UInt8(ascii: "\n") && rest[(index + 1)...].starts(with: "::".utf8)
-    }
-  }
 }

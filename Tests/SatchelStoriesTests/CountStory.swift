@@ -31,7 +31,7 @@ struct CountStory {
 
   var json: [UInt8] { text + Array("]}".utf8) }
 
-  func read() throws -> Story { try Story(json) }
+  func read() throws -> Story { try Story(json, source: .json) }
 
   /// Creates a chain.
   static func chain(_ count: Int) -> CountStory {

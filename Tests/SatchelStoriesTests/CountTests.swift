@@ -142,7 +142,7 @@ import SatchelStories
     var kinds: Set<String> = []
     for number in 0..<6_000 {
       let reference = CountReference.random(&random)
-      let story = try Story(reference.json)
+      let story = try Story(reference.json, source: .json)
       let findings = story.check().findings
       func pointers(_ code: StoryFinding.Code) -> [String] {
         findings.filter { $0.code == code }.map(\.pointer)

@@ -26,7 +26,8 @@ import Testing
     }
     // The first leads to the last, each to the one before it, and the second is the ending.
     let segments = (0..<count).map { segment($0, to: $0 == 0 ? count - 1 : $0 == 1 ? nil : $0 - 1) }
-    let report = try StoryReport.check(Array("{\"segments\":[\(segments.joined(separator: ","))]}".utf8))
+    let report = try StoryReport.check(
+      Array("{\"segments\":[\(segments.joined(separator: ","))]}".utf8), source: .json)
     #expect(report.findings.allSatisfy { $0.code == .missingField })
     #expect(report.statistics.longestPath == count)
   }
@@ -65,7 +66,7 @@ import Testing
     }
     text += "]}".utf8
     #expect(text.count > 50_000_000)
-    let findings = try StoryReport.check(text).findings
+    let findings = try StoryReport.check(text, source: .json).findings
     #expect(findings.count == 100_000)
     #expect(findings.allSatisfy { $0.code == .unreachable && $0.position.line == 1 })
     #expect(findings.map(\.position.column) == expected)
@@ -87,7 +88,7 @@ import Testing
         .utf8
     }
     text += "]}".utf8
-    let findings = try StoryReport.check(text).findings
+    let findings = try StoryReport.check(text, source: .json).findings
     #expect(findings.count { $0.code == .brokenChoice } == 2_000)
     #expect(findings.count { $0.code == .unreachable } == 2_000)
     #expect(findings.allSatisfy { $0.message.utf8.count < 1_000 && !$0.message.contains("\u{FFFD}") })

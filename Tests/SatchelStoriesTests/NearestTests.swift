@@ -10,7 +10,7 @@ import Testing
     let segments = [RulesStory.segment("1", to: target)] + ids.map { RulesStory.ending($0) }
     var story = RulesStory()
     story.segments = RulesStory.segments(segments)
-    let broken = try StoryReport.check(story.json).findings.filter { $0.code == .brokenChoice }
+    let broken = try StoryReport.check(story.json, source: .json).findings.filter { $0.code == .brokenChoice }
     #expect(broken.count == 1)
     return broken.first?.suggestion
   }
@@ -48,7 +48,7 @@ import Testing
   private func analysis(_ ids: [String]) throws -> Story {
     var story = RulesStory()
     story.segments = RulesStory.segments(ids.map { RulesStory.ending($0) })
-    return try Story(story.json)
+    return try Story(story.json, source: .json)
   }
 
   /// Returns the distance by its definition, without a bound.
@@ -123,7 +123,7 @@ import Testing
       text += "{\"id\":\"\(index)\",\"text\":\"t\",\"nextSegmentId\":\"segment-\(misspelt)\"}]}".utf8
     }
     text += "]}".utf8
-    let broken = try StoryReport.check(text).findings.filter { $0.code == .brokenChoice }
+    let broken = try StoryReport.check(text, source: .json).findings.filter { $0.code == .brokenChoice }
     #expect(broken.count == count)
     for (index, finding) in broken.enumerated() where index % 4 < 3 {
       guard finding.suggestion != "segment-\(index * 7_919 % 900_001 + 100_000)" else { continue }

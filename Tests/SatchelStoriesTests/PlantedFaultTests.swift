@@ -15,7 +15,7 @@ import Testing
     var story = PlantedStory(size: plan.size, faults: plan.faults, whole: plan.whole, seed: plan.seed)
     var writer = PlantedWriter(plan.layout, seed: plan.seed &+ 1)
     writer.write(story.node())
-    let report = try StoryReport.check(writer.bytes)
+    let report = try StoryReport.check(writer.bytes, source: .json)
     let found = report.findings.map { PlantedFinding($0) }
     let expected = writer.findings.sorted()
     let sorted = found.sorted()

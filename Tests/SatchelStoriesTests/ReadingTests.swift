@@ -101,16 +101,17 @@ private typealias Small = RulesStory
   @Test("Every required field, missing") func missing() throws {
     for (key, _) in RulesStory().header {
       #expect(try Small.with(key, nil).findings() == ["missing-field "])
-      let finding = try #require(try StoryReport.check(Small.with(key, nil).json).findings.first)
+      let finding = try #require(
+        try StoryReport.check(Small.with(key, nil).json, source: .json).findings.first)
       #expect(finding.message == "the story has no \"\(key)\"")
     }
     var story = RulesStory()
     story.segments = nil
     #expect(try story.findings() == ["no-segments "])
-    #expect(try StoryReport.check("{}".utf8).findings.count == 10)
+    #expect(try StoryReport.check("{}".utf8, source: .json).findings.count == 10)
     let bare = Small.of(
       Small.segment("a", choices: ["{}", Small.choice("1", to: "b")]), Small.ending("b"), "{}")
-    let report = try StoryReport.check(bare.json).findings
+    let report = try StoryReport.check(bare.json, source: .json).findings
     #expect(
       report.map(\.pointer) == Array(repeating: "/segments/0/choices/0", count: 3)
         + Array(repeating: "/segments/2", count: 4))
@@ -161,7 +162,7 @@ private typealias Small = RulesStory
 
   @Test("A text that is not a story is rejected with line and column", arguments: refusals)
   func refused(_ name: String, _ text: [UInt8], line: Int, column: Int) throws {
-    let error = try #require(throws: SatchelError.self) { try StoryReport.check(text) }
+    let error = try #require(throws: SatchelError.self) { try StoryReport.check(text, source: .json) }
     #expect(error.code == .invalid)
     #expect(error.message.contains("line \(line), column \(column)"), "\(error.message)")
     let cause = try #require(error.underlying as? JSONError)
@@ -173,8 +174,8 @@ private typealias Small = RulesStory
     func text(_ levels: Int) -> [UInt8] {
       Array("{\"x\":\(String(repeating: "[", count: levels))\(String(repeating: "]", count: levels))}".utf8)
     }
-    #expect(throws: Never.self) { try StoryReport.check(text(511)) }
-    #expect(throws: SatchelError.self) { try StoryReport.check(text(512)) }
+    #expect(throws: Never.self) { try StoryReport.check(text(511), source: .json) }
+    #expect(throws: SatchelError.self) { try StoryReport.check(text(512), source: .json) }
   }
 
   @Test("Keys in any order, with escapes, and unknown ones") func keys() throws {
@@ -184,7 +185,7 @@ private typealias Small = RulesStory
       "estimatedReadingMinutes":0,"coverImageName":"","synopsis":"s","author":"a","\\u0074itle":"t","id":"i","text":5,
       "choices":{},"":null}
       """
-    let story = try Story(Array(text.utf8))
+    let story = try Story(Array(text.utf8), source: .json)
     #expect(story.check().findings.isEmpty)
     #expect(story.header.title == "t" && story.header.isPurchased == true && story.start?.id == "a")
   }
@@ -197,7 +198,7 @@ private typealias Small = RulesStory
     story["title"] = "\"Gr\\u00f6\\u00dfe\\n\""
     story["tags"] = "[\"\", \"\\u0061\", \"b\"]"
     story["originalSource"] = "null"
-    let read = try Story(story.json)
+    let read = try Story(story.json, source: .json)
     #expect(read.header.title == "Größe\n" && read.header.tags == ["", "a", "b"])
     #expect(read.header.originalSource == nil && read.header.estimatedReadingMinutes == 1)
     let start = try #require(read.start)

@@ -62,6 +62,6 @@ struct RulesStory {
 
   /// The "code pointer" of each finding.
   func findings() throws -> [String] {
-    try StoryReport.check(json).findings.map { "\($0.code.rawValue) \($0.pointer)" }
+    try StoryReport.check(json, source: .json).findings.map { "\($0.code.rawValue) \($0.pointer)" }
   }
 }

@@ -37,7 +37,7 @@ import SatchelStories
 
   @Test("Exactly the expected findings, at their positions", arguments: cases)
   func findings(_ example: Case) throws {
-    let story = try Story(example.story)
+    let story = try Story(example.story, source: .json)
     let report = story.check()
     #expect(report.findings.map(\.code.rawValue) == example.findings)
     if let pointer = example.pointer { #expect(report.findings.first?.pointer == pointer) }

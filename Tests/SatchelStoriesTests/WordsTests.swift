@@ -10,7 +10,7 @@ import Testing
     let story = """
       {"segments":[{"id":"a","text":"\(text)","isAuthenticPath":true,"isEnding":true,"choices":[]}]}
       """
-    return try Story(Array(story.utf8)).statistics.words
+    return try Story(Array(story.utf8), source: .json).statistics.words
   }
 
   static let examples: [(String, Int)] = [

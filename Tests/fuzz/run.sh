@@ -44,7 +44,7 @@ modules=(SatchelCore SatchelJSON)
 case " ${targets[*]} " in
   *' FuzzCatalogue '* | *' FuzzStories '*)
     modules+=(SatchelStorage SatchelRemote SatchelSync SatchelDocuments SatchelCatalogue SatchelPhotos SatchelRecords
-      SatchelState SatchelStories Satchel)
+      SatchelState SatchelStories SatchelTwee Satchel)
     ;;
 esac
 for module in "${modules[@]}"; do

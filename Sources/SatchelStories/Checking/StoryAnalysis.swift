@@ -1,18 +1,18 @@
 /// A parsed story with its graph and reachability: the input of rules, path counts, statistics, drawings and
 /// comparisons.
-struct StoryAnalysis {
-  let table: StoryTable
+package struct StoryAnalysis {
+  package let table: StoryTable
   let graph: StoryGraph
   /// The segments that can be reached from the first one.
-  let reach: StoryGraph.Reach
+  package let reach: StoryGraph.Reach
   /// For each segment, whether an ending can be reached from it.
   let reachesEnding: ContiguousArray<Bool>
   /// The ending with the shortest path from the start.
-  let nearestEnding: Int?
+  package let nearestEnding: Int?
   /// Nil when no ending can be reached.
   let readingTime: ReadingTime?
 
-  init(_ table: consuming StoryTable) {
+  package init(_ table: consuming StoryTable) {
     graph = StoryGraph(&table)
     reach = graph.reach(table)
     reachesEnding = graph.reachesEnding(table)
@@ -35,7 +35,7 @@ struct StoryAnalysis {
     }
   }
 
-  func id(_ segment: Int) -> String { table.text.string(table.segments[segment].id) }
+  package func id(_ segment: Int) -> String { table.text.string(table.segments[segment].id) }
 
   /// Returns the authentic path: the authentic segments from the first one to an ending, or to the last one
   /// reached.

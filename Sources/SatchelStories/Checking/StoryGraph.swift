@@ -2,7 +2,7 @@
 ///
 /// All traversals use lists instead of recursion, so that a chain of a million segments does not overflow the
 /// stack. Time and memory are proportional to segments plus choices.
-struct StoryGraph {
+package struct StoryGraph {
   /// For each choice, the segment that it leads to; -1 when there is no such segment.
   let targets: ContiguousArray<Int32>
   /// The segments by id; of equal ids, the first one.
@@ -109,9 +109,9 @@ struct StoryGraph {
   }
 
   /// The result of a breadth-first search.
-  struct Reach {
+  package struct Reach {
     /// The reached segments, in order of distance.
-    private(set) var order: ContiguousArray<Int32> = []
+    package private(set) var order: ContiguousArray<Int32> = []
     /// For each segment, the one that it was reached from; -1 for the start, -2 when it was not reached.
     private(set) var from: ContiguousArray<Int32>
     /// Where in `order` the segments begin that are only displayed as parts of reached ones.
@@ -132,7 +132,7 @@ struct StoryGraph {
     var entered: ContiguousArray<Int32>.SubSequence { order.prefix(partsStart) }
 
     /// Returns the segments on a shortest path from the start to a reached segment, both included.
-    func path(to segment: Int) -> [Int] {
+    package func path(to segment: Int) -> [Int] {
       var path: [Int] = []
       var current = segment
       while current >= 0 {

@@ -10,7 +10,7 @@
 ///
 /// A lookup in a large story is bound by memory latency. Therefore the ids are stored contiguously, and the
 /// buckets of a batch of lookups are prefetched before the first one is compared.
-struct StoryIDTable {
+package struct StoryIDTable {
   private struct Bucket {
     var hash: UInt32 = 0
     /// The index plus one; 0 for a free bucket.
@@ -28,7 +28,7 @@ struct StoryIDTable {
   private static let batch = 16
 
   /// Creates a table for at most `capacity` ids.
-  init(capacity: Int) {
+  package init(capacity: Int) {
     var size = 16
     while size < capacity * 2 { size *= 2 }
     buckets = ContiguousArray(repeating: Bucket(), count: size)
@@ -59,12 +59,12 @@ struct StoryIDTable {
   }
 
   /// Inserts the id of a record, and computes its hash.
-  mutating func insert(_ index: Int, _ id: UnsafeRawBufferPointer) -> Int? {
+  package mutating func insert(_ index: Int, _ id: UnsafeRawBufferPointer) -> Int? {
     insert(index, id, hash: Self.hash(id))
   }
 
   /// Returns the record that has an id.
-  func find(_ id: UnsafeRawBufferPointer) -> Int? { find(id, hash: Self.hash(id)) }
+  package func find(_ id: UnsafeRawBufferPointer) -> Int? { find(id, hash: Self.hash(id)) }
 
   @inline(__always)
   private func find(_ id: UnsafeRawBufferPointer, hash: UInt32) -> Int? {

@@ -57,19 +57,15 @@ extension StoryReport {
   /// Checks a story's text.
   ///
   /// - Parameters:
-  ///   - text: a story as JSON or Twee 3
+  ///   - text: a story
   ///   - source: the format of the text
-  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is neither
-  public static func check(_ text: UnsafeRawBufferPointer, source: StorySource = .automatic) throws
-    -> StoryReport
-  {
-    StoryReport(try StoryAnalysis(source.read(text)))
+  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is not in this format
+  public static func check(_ text: UnsafeRawBufferPointer, source: StorySource) throws -> StoryReport {
+    StoryReport(try StoryAnalysis(source.table(of: text)))
   }
 
   /// Checks a story's text, given as a sequence of bytes.
-  public static func check(_ text: some Sequence<UInt8>, source: StorySource = .automatic) throws
-    -> StoryReport
-  {
+  public static func check(_ text: some Sequence<UInt8>, source: StorySource) throws -> StoryReport {
     try Array(text).withUnsafeBytes { try check($0, source: source) }
   }
 }

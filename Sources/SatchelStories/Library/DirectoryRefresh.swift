@@ -114,7 +114,7 @@ struct DirectoryRefresh: Sendable {
   }
 
   private static func content(_ hash: [UInt8], _ name: String) -> [UInt8] {
-    hash + [StoryDirectory.source(of: name) == .json ? 1 : 2]
+    hash + [StorySource.json.isFormat(of: name) ? 1 : 2]
   }
 
   private func read(
@@ -130,7 +130,7 @@ struct DirectoryRefresh: Sendable {
       } else if job.known == nil, let row = rows[Self.content(hash, job.name)] {
         outcome.copies.append(Copy(row: row, name: job.name, metadata: metadata, hash: hash))
       } else {
-        let source = StoryDirectory.source(of: job.name) ?? .automatic
+        let source = directory.source(of: job.name) ?? .json
         let content = StoryRecord.Content(reader.bytes, of: job.name, source: source)
         outcome.records.append(StoryRecord(name: job.name, metadata: metadata, hash: hash, content: content))
         outcome.parsed += 1

@@ -20,25 +20,24 @@ final class StoryDirectory: @unchecked Sendable {
   }
 
   private let path: String
+  private let sources: [StorySource]
   private let descriptor: Int32
 
   /// Opens a directory.
   ///
-  /// - Parameter path: a real path
-  init(_ path: String) throws {
+  /// - Parameters:
+  ///   - path: a real path
+  ///   - sources: the formats of its stories
+  init(_ path: String, sources: [StorySource]) throws {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    self.path = path
+    (self.path, self.sources) = (path, sources)
     guard descriptor >= 0 else { throw SatchelError(errno: errno, path, denied: .io) }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Returns the format of a file, by its name; nil when it is not a story.
-  static func source(of name: String) -> StorySource? {
-    if name.utf8.first == UInt8(ascii: ".") { return nil }
-    if name.hasSuffix(".json") { return .json }
-    return name.hasSuffix(".twee") || name.hasSuffix(".tw") ? .twee : nil
-  }
+  func source(of name: String) -> StorySource? { sources.first { $0.isFormat(of: name) } }
 
   /// Returns the names of story files, unordered. Names that are not UTF-8 are repaired, and may then be
   /// equal.
@@ -61,7 +60,7 @@ final class StoryDirectory: @unchecked Sendable {
         tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) { name in
           let isReadable = String(validatingCString: name) != nil
           let text = String(cString: name)
-          if Self.source(of: text) != nil { entries.append(Entry(name: text, isReadable: isReadable)) }
+          if source(of: text) != nil { entries.append(Entry(name: text, isReadable: isReadable)) }
         }
       }
     }

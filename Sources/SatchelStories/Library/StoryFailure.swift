@@ -41,15 +41,12 @@ struct StoryFailure: Error, Equatable, Sendable {
   }
 
   /// Creates a failure from an error of parsing a text.
-  init(_ error: any Error, reading text: UnsafeRawBufferPointer, source: StorySource) {
+  init(parsing error: any Error) {
     let satchel = error as? SatchelError
     let position = (satchel?.underlying as? JSONError)?.position
-    var sink = JSONNullSink()
-    let isJSON =
-      source == .twee || (try? JSONScanner.scan(StorySource.withoutByteOrderMark(text), into: &sink)) != nil
     self.init(
-      code: isJSON ? .notAStory : .notJSON, message: satchel?.message ?? "\(error)", line: position?.line,
-      column: position?.column)
+      code: StoryReader.isJSON(error) ? .notAStory : .notJSON, message: satchel?.message ?? "\(error)",
+      line: position?.line, column: position?.column)
   }
 
   /// Returns the failure as an error with the file's name.

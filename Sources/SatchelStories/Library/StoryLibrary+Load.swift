@@ -74,7 +74,7 @@ extension StoryLibrary {
   // MARK: Finding and reading
 
   private func entry(_ id: String) throws -> StoryCache.Entry {
-    let opened = try StoryDirectory(directory)
+    let opened = try openDirectory()
     if let entry = cache.withLock({ $0.entry(id) }) {
       if case .file(let metadata, _) = opened.status(of: entry.file), metadata == entry.metadata {
         return entry
@@ -85,7 +85,7 @@ extension StoryLibrary {
     let known = try index.file(of: id)
     // A bad file does not hide a good one: its error is thrown only when there is no other file.
     var failure: (any Error)?
-    for name in known.map({ [$0] }) ?? ["\(id).json", "\(id).twee", "\(id).tw"] {
+    for name in known.map({ [$0] }) ?? sources.flatMap(\.extensions).map({ id + $0 }) {
       do {
         if let found = try load(id, from: name, in: opened) { return found }
       } catch {
@@ -124,11 +124,10 @@ extension StoryLibrary {
     }
     let reader = StoryFileReader()
     let metadata = try reader.load(components, in: opened)
-    let source = StoryDirectory.source(of: file) ?? .automatic
     do {
-      return (try Story(reader.bytes, source: source), metadata)
+      return (try Story(reader.bytes, source: opened.source(of: file) ?? .json), metadata)
     } catch {
-      throw StoryFailure(error, reading: reader.bytes, source: source)
+      throw StoryFailure(parsing: error)
     }
   }
 

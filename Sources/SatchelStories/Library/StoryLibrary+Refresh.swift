@@ -28,7 +28,7 @@ extension StoryLibrary {
   private func refreshed() throws -> (refresh: StoryRefresh, snapshot: StorySnapshot) {
     try checkOpen()
     let (refreshed, stories) = try refreshing.withLock {
-      let opened = try StoryDirectory(directory)
+      let opened = try openDirectory()
       let scan = DirectoryRefresh(opened, known: try index.known(), isCancelled: isClosedCheck)
       var outcome = try scan.outcome()
       try resolveCopies(&outcome, in: opened)
@@ -73,7 +73,7 @@ extension StoryLibrary {
     do throws(StoryFailure) {
       let reader = StoryFileReader()
       let metadata = try reader.load(components, in: opened)
-      let source = StoryDirectory.source(of: name) ?? .automatic
+      let source = opened.source(of: name) ?? .json
       let content = StoryRecord.Content(reader.bytes, of: name, source: source)
       return StoryRecord(name: name, metadata: metadata, hash: reader.hash, content: content)
     } catch {
@@ -86,7 +86,7 @@ extension StoryLibrary {
   private func removingUnsound(_ listing: StoryListing) throws -> StoryListing {
     var sound: [StorySummary] = []
     var problems = listing.problems
-    let opened = try StoryDirectory(directory)
+    let opened = try openDirectory()
     for summary in listing.stories {
       guard summary.errors > 0 else {
         sound.append(summary)

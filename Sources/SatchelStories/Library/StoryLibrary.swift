@@ -5,8 +5,8 @@ import Synchronization
 
 /// A library of the stories in one directory.
 ///
-/// Every file of the directory whose name ends in `.json`, `.twee` or `.tw` is a story; hidden files and
-/// files in subdirectories are not. A symbolic link is followed only to a file inside the directory. Of
+/// Every file of the directory whose name has the extension of a format is a story: `.json`, and for the libraries of
+/// a `Store` also `.twee` and `.tw`; hidden files and files in subdirectories are not. A symbolic link is followed only to a file inside the directory. Of
 /// several files with the same story id, the first by name is the story. The store keeps an index of the
 /// files, so that unchanged files are not read again.
 ///
@@ -21,6 +21,7 @@ public final class StoryLibrary: Sendable {
   /// The name under which the reader's progress and purchases are kept.
   public let name: String
   package let database: Database
+  let sources: [StorySource]
   let index: StoryIndex
   let readerState: ReservedState
   let latestProgress = Locked<
@@ -39,10 +40,14 @@ public final class StoryLibrary: Sendable {
 
   /// Opens a library.
   ///
-  /// - Parameter name: nil for the last component of the directory's real path
+  /// - Parameters:
+  ///   - name: nil for the last component of the directory's real path
+  ///   - sources: the formats of its stories
   /// - Throws: `.notFound` when the directory does not exist, `.invalid` when the path is not a directory, and for an
   ///   invalid name; `.io`, `.closed`
-  package init(database: Database, state: StateStore, directory: String, name: String?) throws {
+  package init(
+    database: Database, state: StateStore, directory: String, name: String?, sources: [StorySource]
+  ) throws {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
       throw SatchelError(.invalid, "directory: the path is empty, or contains a NUL")
     }
@@ -53,7 +58,8 @@ public final class StoryLibrary: Sendable {
     guard let path = String(validatingCString: resolved) else {
       throw SatchelError(.invalid, "\(directory): its real path is not UTF-8")
     }
-    _ = try StoryDirectory(path)
+    _ = try StoryDirectory(path, sources: sources)
+    self.sources = sources
     self.directory = path
     self.name = try Self.name(name, of: path)
     self.database = database
@@ -95,6 +101,8 @@ public final class StoryLibrary: Sendable {
     }
     return name
   }
+
+  func openDirectory() throws -> StoryDirectory { try StoryDirectory(directory, sources: sources) }
 
   func checkOpen() throws {
     if isClosed.load(ordering: .relaxed) { throw SatchelError(.closed, "the library of stories is closed") }

@@ -3,14 +3,16 @@ import SatchelJSON
 import SatchelStorage
 
 /// The name of a story or a file, compared by bytes as in SQLite and file systems.
-struct StoryName: Hashable {
+package struct StoryName: Hashable {
   let text: String
 
   init(_ text: String) { self.text = text }
 
-  static func == (left: StoryName, right: StoryName) -> Bool { left.text.hasSameBytes(as: right.text) }
+  package static func == (left: StoryName, right: StoryName) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     let hashed: Void? = text.utf8.withContiguousStorageIfAvailable {
       hasher.combine(bytes: UnsafeRawBufferPointer($0))
     }
@@ -18,7 +20,7 @@ struct StoryName: Hashable {
   }
 
   /// Whether one string precedes another in byte order.
-  static func precedes(_ left: String, _ right: String) -> Bool {
+  package static func precedes(_ left: String, _ right: String) -> Bool {
     let order = left.utf8.withContiguousStorageIfAvailable { one in
       right.utf8.withContiguousStorageIfAvailable { other in
         compare(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer(other))
@@ -38,10 +40,10 @@ struct StoryName: Hashable {
 }
 
 /// Validates the ids of stories. An id is a name, never a path.
-enum StoryID {
+package enum StoryID {
   /// Whether an id is valid: not empty, at most 200 bytes, without path separators, control characters and a
   /// leading dot.
-  static func isName(_ id: String) -> Bool {
+  package static func isName(_ id: String) -> Bool {
     guard !id.isEmpty, id.utf8.count <= 200, id.utf8.first != UInt8(ascii: ".") else { return false }
     return id.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0 != "/" && $0 != "\\" }
   }

@@ -30,10 +30,10 @@ extension StoryRecord.Content {
   /// Parses and checks a story's text.
   init(_ text: UnsafeRawBufferPointer, of file: String, source: StorySource) {
     do {
-      let analysis = StoryAnalysis(try source.read(text))
+      let analysis = StoryAnalysis(try source.table(of: text))
       self = Self.content(analysis, file)
     } catch {
-      self = .problem(StoryFailure(error, reading: text, source: source))
+      self = .problem(StoryFailure(parsing: error))
     }
   }
 

@@ -6,7 +6,7 @@ import SatchelStorage
 ///
 /// It is a parser for the schema of a story that consumes the scanner's tokens and compares each key once. It
 /// is as strict as `JSONScanner`, which reports location and cause when a text is not JSON.
-struct StoryReader: ~Copyable {
+package struct StoryReader: ~Copyable {
   /// The container that is being read.
   enum Container { case story, tags, segments, segment, choices, choice }
 
@@ -63,12 +63,19 @@ struct StoryReader: ~Copyable {
   /// Returns the table and gives up its ownership, so that the graph can change it without a copy.
   private consuming func releaseTable() -> StoryTable { table }
 
+  private static let notJSON = "not JSON: "
+
+  /// Whether a text that was refused with this error is JSON, or of another format than JSON.
+  package static func isJSON(_ error: any Error) -> Bool {
+    !((error as? SatchelError)?.message.hasPrefix(notJSON) ?? false)
+  }
+
   /// Returns the error for a text that is not a story.
   private static func failure(_ source: UnsafeRawBufferPointer) -> SatchelError {
     do {
       try JSONScanner.check(source)
     } catch {
-      return SatchelError(.invalid, "not JSON: \(error)", underlying: error)
+      return SatchelError(.invalid, "\(notJSON)\(error)", underlying: error)
     }
     let start = source.firstIndex { $0 > 0x20 } ?? 0
     let error = JSONError(

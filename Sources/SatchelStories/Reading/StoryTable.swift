@@ -6,99 +6,121 @@ import SatchelJSON
 /// in the file's JSON Pointer.
 package struct StoryTable {
   /// A segment, 44 bytes.
-  struct Segment {
-    var id = StorySlice.none
-    var idHash: UInt32 = 0
+  package struct Segment {
+    package var id = StorySlice.none
+    package var idHash: UInt32 = 0
     /// Without quotes, with unresolved escapes.
-    var text = StorySlice.none
+    package var text = StorySlice.none
     /// The offset of the element.
-    var start: UInt32
-    var words: UInt32 = 0
-    var firstChoice: Int32
-    var choiceCount: Int32 = 0
-    var flags: Flags = []
+    package var start: UInt32
+    package var words: UInt32 = 0
+    package var firstChoice: Int32
+    package var choiceCount: Int32 = 0
+    package var flags: Flags = []
+
+    package init(start: UInt32, firstChoice: Int32) { (self.start, self.firstChoice) = (start, firstChoice) }
   }
 
-  struct Flags: OptionSet {
-    var rawValue: UInt8
-    static let hasID = Flags(rawValue: 1)
-    static let isAuthentic = Flags(rawValue: 2)
-    static let isMarkedEnding = Flags(rawValue: 4)
+  package struct Flags: OptionSet {
+    package var rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package static let hasID = Flags(rawValue: 1)
+    package static let isAuthentic = Flags(rawValue: 2)
+    package static let isMarkedEnding = Flags(rawValue: 4)
     /// `choices` exists, and is an array.
-    static let hasChoices = Flags(rawValue: 8)
-    static let isTextEscaped = Flags(rawValue: 16)
+    package static let hasChoices = Flags(rawValue: 8)
+    package static let isTextEscaped = Flags(rawValue: 16)
     /// An earlier segment has the same id.
-    static let isDuplicate = Flags(rawValue: 32)
+    package static let isDuplicate = Flags(rawValue: 32)
     /// A macro may lead from here to a segment that is known only when the story is played.
-    static let jumps = Flags(rawValue: 64)
+    package static let jumps = Flags(rawValue: 64)
     /// The segment is only displayed as a part of others, and no choice leads to it.
-    static let isPart = Flags(rawValue: 128)
+    package static let isPart = Flags(rawValue: 128)
   }
 
   /// A choice, 40 bytes.
-  struct Choice {
-    var id = StorySlice.none
-    var text = StorySlice.none
-    var target = StorySlice.none
-    var idHash: UInt32 = 0
-    var targetHash: UInt32 = 0
+  package struct Choice {
+    package var id = StorySlice.none
+    package var text = StorySlice.none
+    package var target = StorySlice.none
+    package var idHash: UInt32 = 0
+    package var targetHash: UInt32 = 0
     /// The offset of the element.
-    var start: UInt32
-    var flags: ChoiceFlags = []
+    package var start: UInt32
+    package var flags: ChoiceFlags = []
+
+    package init(start: UInt32) { self.start = start }
   }
 
-  struct ChoiceFlags: OptionSet {
-    var rawValue: UInt8
-    static let hasID = ChoiceFlags(rawValue: 1)
-    static let hasText = ChoiceFlags(rawValue: 2)
-    static let hasTarget = ChoiceFlags(rawValue: 4)
+  package struct ChoiceFlags: OptionSet {
+    package var rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package static let hasID = ChoiceFlags(rawValue: 1)
+    package static let hasText = ChoiceFlags(rawValue: 2)
+    package static let hasTarget = ChoiceFlags(rawValue: 4)
     /// A copy of a choice of another segment, which is displayed as a part of this one.
-    static let isIncluded = ChoiceFlags(rawValue: 8)
+    package static let isIncluded = ChoiceFlags(rawValue: 8)
   }
 
   /// A scalar of the story's header.
-  struct Value {
-    var slice: StorySlice
-    var isEscaped: Bool
+  package struct Value {
+    package var slice: StorySlice
+    package var isEscaped: Bool
+
+    package init(slice: StorySlice, isEscaped: Bool) { (self.slice, self.isEscaped) = (slice, isEscaped) }
   }
 
-  var text: StoryText
-  var segments: ContiguousArray<Segment> = []
-  var choices: ContiguousArray<Choice> = []
-  var header: [StoryField: Value] = [:]
+  package var text: StoryText
+  package var segments: ContiguousArray<Segment> = []
+  package var choices: ContiguousArray<Choice> = []
+  package var header: [StoryField: Value] = [:]
   var tags: [StorySlice] = []
   /// The offset of the story's object.
-  var start = 0
+  package var start = 0
   /// The offset of its `segments`, when they are an array.
-  var segmentsStart: Int?
+  package var segmentsStart: Int?
   /// The faults that the reader found.
-  var faults: ContiguousArray<StoryFault> = []
+  package var faults: ContiguousArray<StoryFault> = []
   /// Whether the story was imported, so that only the rules for imported stories apply.
-  var isImported = false
+  package var isImported = false
   /// For an imported story, messages of faults, whose `detail` is the index here.
-  var notes: [String] = []
+  package var notes: [String] = []
   /// The files of an imported story that has several.
-  var files: [TweeGame.File] = []
+  package var files: [File] = []
   /// Whether an imported story has links to segments from menus or scripts, outside of segments.
-  var hasOutsideLinks = false
+  package var hasOutsideLinks = false
   /// For an imported story, the segments that are displayed as a part of others.
-  var includes: [Link] = []
+  package var includes: [Link] = []
   /// For an imported story, the segments whose names occur in code that may lead there; `from` is -1 for code
   /// outside of segments.
-  var mentions: [Link] = []
+  package var mentions: [Link] = []
   /// The number of choices that are copies.
-  var includedChoices = 0
+  package var includedChoices = 0
 
-  /// A pair of segments, by their indices.
-  struct Link {
-    var from: Int32
-    var to: Int32
+  /// A file of an imported story that has several, and the offset of its first byte in the text.
+  package struct File: Equatable, Sendable {
+    package var name: String
+    package var start: Int
+    /// Whether the file starts with a byte-order mark, which the text does not have.
+    package var hasByteOrderMark: Bool
+
+    package init(name: String, start: Int, hasByteOrderMark: Bool) {
+      (self.name, self.start, self.hasByteOrderMark) = (name, start, hasByteOrderMark)
+    }
   }
 
-  init(text: StoryText) { self.text = text }
+  /// A pair of segments, by their indices.
+  package struct Link {
+    package var from: Int32
+    package var to: Int32
+
+    package init(from: Int32, to: Int32) { (self.from, self.to) = (from, to) }
+  }
+
+  package init(text: StoryText) { self.text = text }
 
   /// Computes the hashes of all ids and targets, for a reader that did not compute them while reading.
-  mutating func hashIDs() {
+  package mutating func hashIDs() {
     for index in segments.indices {
       segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id))
     }
@@ -109,19 +131,19 @@ package struct StoryTable {
   }
 
   /// The number of segments that are not only parts of others, which come last.
-  var partsStart: Int {
+  package var partsStart: Int {
     segments.count - segments.reversed().prefix { $0.flags.contains(.isPart) }.count
   }
 
   /// Returns the indices in `choices` of a segment's choices.
   @inline(__always)
-  func choiceRange(_ segment: Int) -> Range<Int> {
+  package func choiceRange(_ segment: Int) -> Range<Int> {
     let first = Int(segments[segment].firstChoice)
     return first..<first + Int(segments[segment].choiceCount)
   }
 
   /// Returns the id of a choice; for an imported one, its segment's id and its number in the segment.
-  func choiceID(_ choice: Int, of segment: Int) -> String {
+  package func choiceID(_ choice: Int, of segment: Int) -> String {
     guard isImported else { return text.string(choices[choice].id) }
     // Of segments with the same id, the later ones get their index as a suffix.
     let suffix = segments[segment].flags.contains(.isDuplicate) ? "@\(segment)" : ""
@@ -147,7 +169,7 @@ package struct StoryTable {
   }
 
   /// Returns a string of the story's header, escapes resolved; nil when it is missing or not a string.
-  func string(_ field: StoryField) -> String? {
+  package func string(_ field: StoryField) -> String? {
     guard let value = header[field], field.shape == .text else { return nil }
     return resolved(value.slice, isEscaped: value.isEscaped)
   }
@@ -179,21 +201,21 @@ package struct StoryTable {
 }
 
 /// A finding without its message: small, so that a million of them fit in memory.
-struct StoryFault {
+package struct StoryFault {
   /// The byte offset in the source.
-  var offset: UInt32
+  package var offset: UInt32
   /// The index of the segment; -1 for none.
-  var segment: Int32
+  package var segment: Int32
   /// The index of the choice among all choices of the story; -1 for none.
-  var choice: Int32
+  package var choice: Int32
   /// An additional index or count for the message.
-  var detail: Int32
-  var code: StoryFinding.Code
-  var field: StoryField?
+  package var detail: Int32
+  package var code: StoryFinding.Code
+  package var field: StoryField?
   /// Whether the fault is a warning although its code is an error.
-  var isDowngraded: Bool
+  package var isDowngraded: Bool
 
-  init(
+  package init(
     code: StoryFinding.Code, offset: UInt32, segment: Int32 = -1, choice: Int32 = -1,
     field: StoryField? = nil,
     detail: Int32 = -1, isDowngraded: Bool = false
@@ -202,5 +224,5 @@ struct StoryFault {
     (self.code, self.field, self.isDowngraded) = (code, field, isDowngraded)
   }
 
-  var severity: StoryFinding.Severity { isDowngraded ? .warning : code.severity }
+  package var severity: StoryFinding.Severity { isDowngraded ? .warning : code.severity }
 }

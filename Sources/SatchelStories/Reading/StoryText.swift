@@ -13,9 +13,11 @@ package struct StorySlice: Equatable, Sendable {
   package var start: UInt32
   package var count: UInt32
 
+  package init(start: UInt32, count: UInt32) { (self.start, self.count) = (start, count) }
+
   package static let none = StorySlice(start: 0, count: 0)
 
-  var isInArena: Bool { start & Self.arenaBit != 0 }
+  package var isInArena: Bool { start & Self.arenaBit != 0 }
 }
 
 /// The bytes that a story's slices reference: the source, which is borrowed, and an arena with resolved
@@ -31,18 +33,18 @@ package struct StoryText {
   /// The offset in the source of each slice in the arena.
   private var origins: [UInt32: UInt32] = [:]
 
-  init(_ source: UnsafeRawBufferPointer) { self.source = source }
+  package init(_ source: UnsafeRawBufferPointer) { self.source = source }
 
   /// Returns the bytes of a slice, which are valid while the source and this text exist.
   @inline(__always)
-  func bytes(_ slice: StorySlice) -> UnsafeRawBufferPointer {
+  package func bytes(_ slice: StorySlice) -> UnsafeRawBufferPointer {
     let base = slice.isInArena ? arena.base : source.baseAddress
     guard let base else { return UnsafeRawBufferPointer(start: nil, count: 0) }
     return UnsafeRawBufferPointer(
       start: base + Int(slice.start & ~StorySlice.arenaBit), count: Int(slice.count))
   }
 
-  func string(_ slice: StorySlice) -> String { String(decoding: bytes(slice), as: UTF8.self) }
+  package func string(_ slice: StorySlice) -> String { String(decoding: bytes(slice), as: UTF8.self) }
 
   @inline(__always)
   func haveSameBytes(_ one: StorySlice, _ other: StorySlice) -> Bool { hasBytes(one, bytes(other)) }
@@ -61,7 +63,7 @@ package struct StoryText {
   }
 
   /// Stores a string that the source has in another form, such as with escapes.
-  mutating func keep(_ text: String, from origin: Int) -> StorySlice {
+  package mutating func keep(_ text: String, from origin: Int) -> StorySlice {
     guard let start = arena.append(Array(text.utf8)) else { return .none }
     let slice = StorySlice(start: UInt32(start) | StorySlice.arenaBit, count: UInt32(text.utf8.count))
     origins[slice.start] = UInt32(truncatingIfNeeded: origin)

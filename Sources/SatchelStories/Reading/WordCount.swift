@@ -5,7 +5,7 @@ import SatchelJSON
 /// a word.
 ///
 /// Plain ASCII is counted by vectors, other characters one at a time.
-struct WordCount {
+package struct WordCount {
   private let bytes: UnsafeRawBufferPointer
   private let isEscaped: Bool
   private var index = 0
@@ -17,7 +17,7 @@ struct WordCount {
   /// - Parameters:
   ///   - bytes: UTF-8; for a JSON string without its quotes
   ///   - isEscaped: whether a backslash starts a JSON escape
-  static func count(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool) -> Int {
+  package static func count(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool) -> Int {
     var counter = WordCount(bytes: bytes, isEscaped: isEscaped)
     return counter.count()
   }

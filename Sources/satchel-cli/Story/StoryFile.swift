@@ -43,7 +43,7 @@ struct StoryFile: Sendable {
       return try Story(bytes(), source: source)
     } catch let error as SatchelError {
       let cause = error.underlying as? JSONError
-      let isJSON = !error.message.hasPrefix("not JSON")
+      let isJSON = StoryReader.isJSON(error)
       throw StoryFinding(
         isJSON ? .notAStory : .notJSON, pointer: cause?.pointer ?? "",
         position: cause?.position ?? Self.start,

@@ -1,3 +1,5 @@
+import SatchelStories
+
 /// Gives segments the choices of the passages that they display as their parts.
 extension TweeReader {
   /// A macro that displays a passage.

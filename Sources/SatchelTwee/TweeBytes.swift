@@ -9,7 +9,7 @@
 import CUTF8Proc
 import SatchelCore
 import SatchelJSON
-import SatchelStorage
+import SatchelStories
 
 /// The bytes of a Twee text, with bounds-checked access: an index out of range reads a NUL, which a Twee text
 /// cannot contain.

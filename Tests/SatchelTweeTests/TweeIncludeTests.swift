@@ -3,6 +3,7 @@ import SatchelJSON
 import Testing
 
 @testable import SatchelStories
+@testable import SatchelTwee
 
 @Suite("Passages that are displayed or named by others") struct TweeIncludeTests {
   /// A story in a format, without findings on its start.

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelStories
 
 /// Creates segments and choices.
 extension TweeReader {

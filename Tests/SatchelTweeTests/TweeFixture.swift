@@ -2,6 +2,7 @@ import Foundation
 import SatchelJSON
 
 @testable import SatchelStories
+@testable import SatchelTwee
 
 /// Twee texts for tests, and their parsed results.
 enum TweeFixture {

@@ -1,3 +1,5 @@
+import SatchelStories
+
 /// The kind of a link's target, by its form. A passage with the same name takes precedence.
 enum TweeTarget {
   case name, address, expression

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelStories
 
 /// Converts the segments of a Twee text to JSON values, in the order of its `StoryTable`.
 struct TweeSegments {

@@ -1,19 +1,12 @@
 import SatchelCore
 import SatchelJSON
+import SatchelStories
 
 /// A Twee story in several files, joined to one text, as compilers of Twee join them.
 public struct TweeGame: Sendable {
-  /// A file, and the offset of its first byte in the text.
-  public struct File: Equatable, Sendable {
-    public var name: String
-    public var start: Int
-    /// Whether the file starts with a byte-order mark, which the text does not have.
-    public var hasByteOrderMark = false
-  }
-
   public private(set) var text: [UInt8] = []
   /// The files in the order of the text.
-  public private(set) var files: [File] = []
+  package private(set) var files: [StoryTable.File] = []
 
   /// Joins files. Those whose name ends in `.js` are scripts.
   ///
@@ -31,7 +24,7 @@ public struct TweeGame: Sendable {
       }
       if Self.hasStoryData(file.text) { dataCount += 1 }
       let hasMark = file.text.starts(with: StorySource.byteOrderMark)
-      self.files.append(File(name: file.name, start: text.count, hasByteOrderMark: hasMark))
+      self.files.append(StoryTable.File(name: file.name, start: text.count, hasByteOrderMark: hasMark))
       append(file.text.dropFirst(hasMark ? 3 : 0))
       if text.last != 0x0A { append([0x0A]) }
     }
@@ -101,7 +94,7 @@ public struct TweeGame: Sendable {
             directories.append(relative)
           }
         } else if status.st_mode & S_IFMT == S_IFREG,
-          StoryDirectory.source(of: name) == .twee || isScript(name)
+          StorySource.twee.isFormat(of: name) || isScript(name)
         {
           names.append(relative)
         }
@@ -135,31 +128,5 @@ public struct TweeGame: Sendable {
     }
     bytes.removeLast(bytes.count - count)
     return bytes
-  }
-}
-
-extension Story {
-  /// Parses a story in several files. Its findings name the file that they are in.
-  public convenience init(_ game: TweeGame) throws {
-    try self.init(game.text.withUnsafeBytes { StoryMemory($0) }, source: .twee, files: game.files)
-  }
-
-  /// Parses the story of a file, or of a directory of Twee files with one StoryData.
-  ///
-  /// - Throws: `SatchelError` `.notFound`, `.io`, `.invalid`, with the path
-  public convenience init(contentsOf path: String) throws {
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw SatchelError(errno: errno, path, denied: .io) }
-    do {
-      if status.st_mode & S_IFMT == S_IFDIR {
-        try self.init(TweeGame(directory: path))
-      } else {
-        let isTwee = StoryDirectory.source(of: path) == .twee
-        try self.init(TweeGame.contents(of: path), source: isTwee ? .twee : .automatic)
-      }
-    } catch var error as SatchelError where error.code == .invalid && !error.message.hasPrefix(path) {
-      error.message = "\(path): \(error.message)"
-      throw error
-    }
   }
 }

@@ -3,6 +3,7 @@ import SatchelStorage
 import Testing
 
 import SatchelStories
+import SatchelTwee
 
 @Suite("Passages of Twee") struct TweePassageTests {
   static let names: [(line: String, name: String)] = [

@@ -1,6 +1,7 @@
 import Testing
 
 import SatchelStories
+import SatchelTwee
 
 @Suite("Links in Twee") struct TweeLinkTests {
   static let forms: [TweeCase] = [

@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelStorage
+import SatchelStories
 
 /// Converts Twee 3, the interchange format of Twine.
 public enum Twee {

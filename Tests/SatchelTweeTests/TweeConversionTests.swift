@@ -4,6 +4,7 @@ import SatchelStorage
 import Testing
 
 @testable import SatchelStories
+@testable import SatchelTwee
 
 @Suite("Conversion of Twee to the library's format") struct TweeConversionTests {
   /// The codes for fields that Twee does not have, which do not concern the paths through the story.

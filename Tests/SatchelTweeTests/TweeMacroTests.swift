@@ -1,6 +1,7 @@
 import Testing
 
 import SatchelStories
+import SatchelTwee
 
 @Suite("Macros in Twee") struct TweeMacroTests {
   static let sugarCube: [TweeCase] = [

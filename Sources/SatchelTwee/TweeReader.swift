@@ -1,6 +1,6 @@
 import SatchelCore
 import SatchelJSON
-import SatchelStorage
+import SatchelStories
 
 /// Fills a `StoryTable` from Twee 3. Its slices refer to the Twee text, so that rules, locations, counts and
 /// drawings work as for a story in this library's format.
@@ -30,10 +30,6 @@ struct TweeReader {
   ///
   /// - Throws: `SatchelError` `.invalid`, with line and column, when the text contains a NUL, is not UTF-8,
   ///   or has no passage
-  static func read(_ source: UnsafeRawBufferPointer) throws -> StoryTable {
-    try TweeReader(source).table
-  }
-
   init(_ source: UnsafeRawBufferPointer) throws {
     guard source.count <= StoryText.maximumSize else {
       throw SatchelError(.invalid, "the story is larger than 2 GiB")

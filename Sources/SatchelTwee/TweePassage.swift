@@ -1,3 +1,5 @@
+import SatchelStories
+
 /// A passage of a Twee text, 48 bytes.
 struct TweePassage {
   /// The offset of its "::".

@@ -5,6 +5,7 @@ import SatchelTesting
 import Testing
 
 @testable import SatchelStories
+@testable import SatchelTwee
 
 @Suite("Hostile Twee") struct TweeHostileTests {
 

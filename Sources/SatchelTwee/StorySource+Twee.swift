@@ -1,0 +1,66 @@
+import SatchelCore
+import SatchelStories
+
+extension StorySource {
+  /// Twee 3, the interchange format of Twine.
+  public static let twee = StorySource(extensions: [".twee", ".tw"]) { try TweeReader($0).table }
+
+  /// JSON when the text starts with a brace or bracket, or when no line starts with the "::" of a passage; Twee
+  /// otherwise.
+  public static let automatic = StorySource(extensions: []) { text in
+    try (isTwee(text) ? StorySource.twee : .json).table(of: text)
+  }
+
+  private static func isTwee(_ text: UnsafeRawBufferPointer) -> Bool {
+    let rest = text.drop { $0 <= 0x20 }
+    if rest.starts(with: "::".utf8) { return true }
+    // Some tools write a note before the first passage. A story in JSON starts with a brace.
+    guard let first = rest.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return false }
+    return rest.indices.contains { index in
+      rest[index] == UInt8(ascii: "\n") && rest[(index + 1)...].starts(with: "::".utf8)
+    }
+  }
+}
+
+extension Story {
+  /// Parses a story as JSON or Twee 3, by its text.
+  ///
+  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is neither
+  public convenience init(_ text: [UInt8]) throws { try self.init(text, source: .automatic) }
+
+  /// Parses a story as JSON or Twee 3, by its text, which is copied.
+  public convenience init(_ text: UnsafeRawBufferPointer) throws { try self.init(text, source: .automatic) }
+
+  /// Parses a story in several files. Its findings name the file that they are in.
+  public convenience init(_ game: TweeGame) throws {
+    try self.init(game.text, source: .twee, files: game.files)
+  }
+
+  /// Parses the story of a file, or of a directory of Twee files with one StoryData.
+  ///
+  /// - Throws: `SatchelError` `.notFound`, `.io`, `.invalid`, with the path
+  public convenience init(contentsOf path: String) throws {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw SatchelError(errno: errno, path, denied: .io) }
+    do {
+      if status.st_mode & S_IFMT == S_IFDIR {
+        try self.init(TweeGame(directory: path))
+      } else {
+        try self.init(
+          TweeGame.contents(of: path), source: StorySource.twee.isFormat(of: path) ? .twee : .automatic)
+      }
+    } catch var error as SatchelError where error.code == .invalid && !error.message.hasPrefix(path) {
+      error.message = "\(path): \(error.message)"
+      throw error
+    }
+  }
+}
+
+extension StoryReport {
+  /// Checks a story's text as JSON or Twee 3, by its text.
+  ///
+  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is neither
+  public static func check(_ text: some Sequence<UInt8>) throws -> StoryReport {
+    try check(text, source: .automatic)
+  }
+}
