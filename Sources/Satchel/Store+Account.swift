@@ -109,7 +109,7 @@ extension Store {
   }
 
   /// Removes what the store has before its first sync as a user, where the options say so.
-  func discardForFirstSync(_ remote: String, _ user: UserID, _ options: StoreSyncOptions) throws {
+  func discardForFirstSync(with remote: String, as user: UserID, _ options: StoreSyncOptions) throws {
     guard options.first == .discard,
       try !syncLog.checkBinding(remote: remote, user: user, first: .discard)
     else { return }

@@ -66,11 +66,11 @@ extension Store {
       let identity = try identity(of: remote)
       let opening = try opening(in: session, identity, options)
       _ = try saveChanges()
-      if !options.isDryRun { try discardForFirstSync(identity, session.user, options) }
+      if !options.isDryRun { try discardForFirstSync(with: identity, as: session.user, options) }
       var report =
         options.isDryRun
         ? try preview(in: session, identity, options)
-        : try syncLog(in: session, identity, options, opening) { try $0.run() }
+        : try syncLog(in: session, with: identity, options, opening: opening) { try $0.run() }
       if let photos = try syncPhotos(in: session, identity, options) {
         report.add(photos)
         report.photos = photos
@@ -97,7 +97,7 @@ extension Store {
       let identity = try identity(of: remote)
       let opening = try syncLog.opening(session, remote: identity, first: options.first)
       _ = try saveChanges()
-      return try syncLog(in: session, identity, options, opening) { try $0.rekey(to: key) }
+      return try syncLog(in: session, with: identity, options, opening: opening) { try $0.rekey(to: key) }
     }
   }
 
@@ -150,8 +150,8 @@ extension Store {
 
   /// Synchronizes records and state, the content of the sync log.
   private func syncLog(
-    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions,
-    _ opening: SyncLogTables.Opening, _ body: (inout SyncLogRun) throws -> SyncLogReport
+    in session: SyncSession, with identity: String, _ options: StoreSyncOptions,
+    opening: SyncLogTables.Opening, _ body: (inout SyncLogRun) throws -> SyncLogReport
   ) throws -> StoreSyncReport {
     let logOptions = try SyncLogOptions(options, in: session)
     if !opening.isBound || opening.isCopy {
@@ -185,9 +185,9 @@ extension Store {
     copy.recordStore.keepMigrations(of: recordStore)
     copy.database.keyring.copy(database.keyring)
     try copy.syncLog.forgetUpload()
-    try copy.discardForFirstSync(identity, session.user, options)
+    try copy.discardForFirstSync(with: identity, as: session.user, options)
     // The copy is in a file of its own, and is bound again.
-    var report = try copy.syncLog(in: session, identity, options, SyncLogTables.Opening()) {
+    var report = try copy.syncLog(in: session, with: identity, options, opening: SyncLogTables.Opening()) {
       try $0.preview()
     }
     report.isDryRun = true

@@ -52,7 +52,7 @@ public final class Catalogue: Sendable {
         let payload = try SectionPayload(tape, at: tape.root, pointer: "")
         name = payload.name
         return try database.write { transaction in
-          let persister = try SectionPersister(self, location, reuse, transaction)
+          let persister = try SectionPersister(self, at: location, reuse: reuse, in: transaction)
           let receipt = try persister.persist(payload, tape, pointer: "")
           try mergeIndexes(persister, in: transaction)
           return receipt
@@ -98,7 +98,7 @@ public final class Catalogue: Sendable {
           try SectionPayload(tape, at: index, pointer: "/sections/\(position)")
         }
         return try database.write { transaction in
-          let persister = try SectionPersister(self, location, reuse, transaction)
+          let persister = try SectionPersister(self, at: location, reuse: reuse, in: transaction)
           let receipts = try payloads.enumerated().map { position, payload in
             name = payload.name
             return try persister.persist(payload, tape, pointer: "/sections/\(position)")

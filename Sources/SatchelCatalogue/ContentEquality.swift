@@ -6,8 +6,8 @@ enum ContentEquality {
   /// Returns whether both are the same, with the same targets in the same positions. Invalid JSON, of a damaged
   /// file, is equal to nothing.
   static func equal<Target: Equatable>(
-    _ one: UnsafeRawBufferPointer, _ placeholders: [Template<Target>.Placeholder],
-    _ other: UnsafeRawBufferPointer, _ otherPlaceholders: [Template<Target>.Placeholder]
+    _ one: UnsafeRawBufferPointer, placeholders: [Template<Target>.Placeholder],
+    _ other: UnsafeRawBufferPointer, otherPlaceholders: [Template<Target>.Placeholder]
   ) -> Bool {
     guard placeholders.count == otherPlaceholders.count, let tape = try? JSONTape(one),
       let otherTape = try? JSONTape(other)
@@ -33,7 +33,8 @@ enum ContentEquality {
     return one.withUTF8 { one in
       other.withUTF8 { other in
         equal(
-          UnsafeRawBufferPointer(one), [Template<Int>.Placeholder](), UnsafeRawBufferPointer(other), [])
+          UnsafeRawBufferPointer(one), placeholders: [Template<Int>.Placeholder](),
+          UnsafeRawBufferPointer(other), otherPlaceholders: [])
       }
     }
   }
@@ -53,7 +54,8 @@ extension Template where Target == SectionTarget {
     guard mine.nested == others.nested else { return false }
     return bytes.withUnsafeBytes { bytes in
       other.bytes.withUnsafeBytes {
-        ContentEquality.equal(bytes, mine.direct, $0, others.direct)
+        ContentEquality.equal(
+          bytes, placeholders: mine.direct, $0, otherPlaceholders: others.direct)
       }
     }
   }

@@ -69,7 +69,7 @@ struct EntityTable {
   ) throws -> Bool {
     try withContent(of: row) { stored, known in
       (stored.hasSameBytes(as: body) && known == placeholders)
-        || ContentEquality.equal(stored, known, body, placeholders)
+        || ContentEquality.equal(stored, placeholders: known, body, otherPlaceholders: placeholders)
     } ?? false
   }
 
@@ -104,11 +104,11 @@ struct EntityTable {
     try insert.bind(.integer(Int64(body.count)), at: 9)
     try insert.bind(.integer(source), at: 10)
     _ = try insert.step()
-    try insertContent(row, body, placeholders)
+    try insertContent(of: row, body, placeholders: placeholders)
     try lowerEarliest(of: row, to: now + tag.timeToLive)
   }
 
-  private func insertContent(_ row: Int64, _ body: UnsafeRawBufferPointer, _ placeholders: [UInt8]) throws {
+  private func insertContent(of row: Int64, _ body: UnsafeRawBufferPointer, placeholders: [UInt8]) throws {
     let insert = try connection.prepared(
       "INSERT OR REPLACE INTO entity_content(entity, body, placeholders) VALUES(?, ?, ?)")
     defer { insert.reset() }
@@ -132,7 +132,7 @@ struct EntityTable {
       """, displayName == tag.entityID ? .null : .text(displayName), .integer(tag.timeToLive),
       .integer(now + tag.timeToLive), .integer(Int64(body.count)), .integer(source), .integer(now),
       .integer(row))
-    try insertContent(row, body, placeholders)
+    try insertContent(of: row, body, placeholders: placeholders)
     try SearchIndex(connection: connection).noteChange(of: row)
     try lowerEarliest(of: row, to: now + tag.timeToLive)
   }

@@ -15,17 +15,17 @@ struct MemberReader {
 
   subscript(key: String) -> JSONValue? { object[key] }
 
-  func string(_ key: String) throws -> String? { try read(key, "a string") { $0.stringValue } }
-  func number(_ key: String) throws -> Double? { try read(key, "a number") { $0.doubleValue } }
+  func string(_ key: String) throws -> String? { try read(key, as: "a string") { $0.stringValue } }
+  func number(_ key: String) throws -> Double? { try read(key, as: "a number") { $0.doubleValue } }
 
   /// Returns an integer; other encoders may have written it as a double.
   func integer(_ key: String) throws -> Int64? {
-    try read(key, "an integer") { $0.intValue ?? $0.doubleValue.flatMap { Int64(exactly: $0) } }
+    try read(key, as: "an integer") { $0.intValue ?? $0.doubleValue.flatMap { Int64(exactly: $0) } }
   }
 
   /// Returns the strings of an array; empty when it is missing.
   func strings(_ key: String) throws -> [String] {
-    try read(key, "an array of strings") { value in
+    try read(key, as: "an array of strings") { value in
       guard let elements = value.arrayValue else { return nil }
       let strings = elements.compactMap(\.stringValue)
       return strings.count == elements.count ? strings : nil
@@ -47,7 +47,7 @@ struct MemberReader {
   }
 
   private func read<Value>(
-    _ key: String, _ kind: String, _ convert: (JSONValue) -> Value?
+    _ key: String, as kind: String, _ convert: (JSONValue) -> Value?
   ) throws -> Value? {
     guard let value = object[key], !value.isNull else { return nil }
     guard let result = convert(value) else {

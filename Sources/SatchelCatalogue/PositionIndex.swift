@@ -50,7 +50,7 @@ package struct PositionIndex {
       guard let location = try? Location(json: JSONValue(parsing: row.bytes(1))),
         let other = location.latitude, let otherLongitude = location.longitude
       else { return }
-      let distance = GreatCircle.distance(latitude, longitude, other, otherLongitude)
+      let distance = GreatCircle.distance(from: (latitude, longitude), to: (other, otherLongitude))
       guard distance <= metres else { return }
       found.append(Entry(context: try row.integer(0), location: location, distance: distance))
     }

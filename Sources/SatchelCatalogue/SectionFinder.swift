@@ -62,16 +62,16 @@ struct SectionFinder {
   private func find(_ name: String?) throws -> [VisibleSection] {
     var found: [VisibleSection] = []
     var known = IDList()
-    func add(_ record: SectionRecord, _ context: ServingContext, _ nearby: NearbyLocation? = nil) {
+    func add(_ record: SectionRecord, in context: ServingContext, nearby: NearbyLocation? = nil) {
       if isVisible(record, in: context), known.insert(record.name) {
         found.append(VisibleSection(record: record, context: context, nearby: nearby))
       }
     }
     for context in own where context.isExact || inherits {
       if let name {
-        if let record = try sections.record(name, of: context.row) { add(record, context) }
+        if let record = try sections.record(name, of: context.row) { add(record, in: context) }
       } else {
-        for record in try sections.records(of: context.row) { add(record, context) }
+        for record in try sections.records(of: context.row) { add(record, in: context) }
       }
     }
     guard inherits else { return found }
@@ -79,7 +79,7 @@ struct SectionFinder {
       if name != nil, !found.isEmpty { return found }
       let inherited = try inherited(at: level, name.map { [$0] }, without: known)
       for section in inherited.sorted(by: { $0.record.id < $1.record.id }) {
-        add(section.record, section.context, section.nearby)
+        add(section.record, in: section.context, nearby: section.nearby)
       }
     }
     return found

@@ -25,7 +25,7 @@ final class SectionPersister {
   private var changedEntities: [String] = []
 
   init(
-    _ catalogue: Catalogue, _ location: Location, _ reuse: Catalogue.Reuse, _ transaction: Transaction
+    _ catalogue: Catalogue, at location: Location, reuse: Catalogue.Reuse, in transaction: Transaction
   ) throws {
     self.catalogue = catalogue
     self.location = location
@@ -51,7 +51,7 @@ final class SectionPersister {
     switch payload.action {
     case .replace:
       guard let content = payload.content else { throw JSONError("no content", pointer: pointer) }
-      return try replace(payload, tape, content, pointer: pointer + "/content", untouched: nil)
+      return try replace(payload, with: content, in: tape, pointer: pointer + "/content", untouched: nil)
     case .edit: return try edit(payload, tape, pointer: pointer)
     }
   }
@@ -106,7 +106,8 @@ final class SectionPersister {
     return try edited.serialized().withUnsafeBytes { bytes in
       let tape = try JSONTape(bytes)
       var receipt = try replace(
-        payload, tape, tape.root, pointer: pointer + "/content", untouched: Untouched(edited: editedTargets))
+        payload, with: tape.root, in: tape, pointer: pointer + "/content",
+        untouched: Untouched(edited: editedTargets))
       receipt.problems += Self.unknownMembers(of: config, pointer: pointer + "/config")
       return receipt
     }
@@ -135,7 +136,7 @@ final class SectionPersister {
   // MARK: Replacing
 
   private func replace(
-    _ payload: SectionPayload, _ tape: JSONTape, _ content: Int, pointer: String, untouched: Untouched?
+    _ payload: SectionPayload, with content: Int, in tape: JSONTape, pointer: String, untouched: Untouched?
   ) throws -> Receipt {
     let normalized = NormalizedSection(tape, at: content, pointer: pointer, scopes: scopes)
     let sections = SectionTable(connection: connection)
@@ -156,7 +157,7 @@ final class SectionPersister {
     try normalized.bodies.withUnsafeBytes { bodies in
       for entity in normalized.entities {
         let body = UnsafeRawBufferPointer(rebasing: bodies[entity.body])
-        let (row, isNew) = try store(entity, body, untouched, &receipt)
+        let (row, isNew) = try store(entity, body, untouched: untouched, in: &receipt)
         rows.append(row)
         if isNew { inserted.insert(row) }
       }
@@ -232,8 +233,8 @@ final class SectionPersister {
   ///
   /// - Returns: its row, and whether it was inserted
   private func store(
-    _ entity: NormalizedSection.Entity, _ body: UnsafeRawBufferPointer, _ untouched: Untouched?,
-    _ receipt: inout Receipt
+    _ entity: NormalizedSection.Entity, _ body: UnsafeRawBufferPointer, untouched: Untouched?,
+    in receipt: inout Receipt
   ) throws -> (row: Int64, isNew: Bool) {
     let tag = entity.tag
     guard let place = chain.place(of: tag.scope) else {

@@ -93,24 +93,24 @@ public final class Session: @unchecked Sendable {
       return known != sections.map(\.name)
     }
     if isNew { deliver(.sections) }
-    if let loaded { set(receipt.section, .loaded(loaded), generation) }
+    if let loaded { set(receipt.section, to: .loaded(loaded), generation: generation) }
     return receipt
   }
 
   /// Loads a section's content on the session's own thread; an event reports the result.
   public func load(_ section: String) throws {
     let (location, generation) = try current()
-    set(section, .loading, generation)
+    set(section, to: .loading, generation: generation)
     try worker.add { [weak self] in
       guard let self else { return }
       do {
         if let loaded = try self.catalogue.load(section, at: location, allowExpired: true) {
-          self.set(section, .loaded(loaded), generation)
+          self.set(section, to: .loaded(loaded), generation: generation)
         } else {
-          self.set(section, .failed(reason: "nothing is stored for the section"), generation)
+          self.set(section, to: .failed(reason: "nothing is stored for the section"), generation: generation)
         }
       } catch {
-        self.set(section, .failed(reason: "\(error)"), generation)
+        self.set(section, to: .failed(reason: "\(error)"), generation: generation)
       }
     }
   }
@@ -119,7 +119,7 @@ public final class Session: @unchecked Sendable {
   public func fail(_ section: String, reason: String) throws {
     let (_, generation) = try current()
     let isLoaded = lock.withLock { self.section(section)?.state.name == "loaded" }
-    if !isLoaded { set(section, .failed(reason: reason), generation) }
+    if !isLoaded { set(section, to: .failed(reason: reason), generation: generation) }
   }
 
   /// Sets the order of the sections; sections that are not listed follow in the order of delivery. The store
@@ -165,7 +165,7 @@ public final class Session: @unchecked Sendable {
 
   private func section(_ name: String) -> SessionSection? { sections.first { $0.name == name } }
 
-  private func set(_ name: String, _ state: SectionState, _ generation: Int) {
+  private func set(_ name: String, to state: SectionState, generation: Int) {
     let isShown = lock.withLock {
       guard generation == self.generation, !isEnded else { return false }
       if let index = sections.firstIndex(where: { $0.name == name }) {

@@ -37,7 +37,7 @@ package struct AtomicFile: ~Copyable {
     calls: FileCalls = .system
   ) throws {
     let path = followsLinks ? try DiskFile.resolvingLinks(path) : path
-    let file = try Self.locked(path + Self.partSuffix, mode ?? 0o644, contention, calls)
+    let file = try Self.locked(path + Self.partSuffix, mode: mode ?? 0o644, on: contention, calls)
     try file.truncate(to: 0)
     self.path = path
     self.file = file
@@ -90,7 +90,7 @@ package struct AtomicFile: ~Copyable {
 
   /// Opens the file and locks it.
   private static func locked(
-    _ part: String, _ mode: mode_t, _ contention: Contention, _ calls: FileCalls
+    _ part: String, mode: mode_t, on contention: Contention, _ calls: FileCalls
   ) throws -> DiskFile {
     while true {
       let file = try DiskFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, mode: mode, calls: calls)

@@ -70,7 +70,7 @@ package final class EncryptionKey: @unchecked Sendable, CustomStringConvertible,
   ///
   /// - Parameter context: additional data that the tag authenticates
   package func encrypt(_ text: [UInt8], nonce: [UInt8], context: [UInt8]) -> [UInt8] {
-    withCipher(nonce, context) { cipher in
+    withCipher(nonce: nonce, context: context) { cipher in
       var sealed = [UInt8](repeating: 0, count: text.count + Self.tagLength)
       nettle_gcm_aes256_encrypt(cipher, text.count, &sealed, text)
       sealed.withUnsafeMutableBytes { buffer in
@@ -85,7 +85,7 @@ package final class EncryptionKey: @unchecked Sendable, CustomStringConvertible,
   package func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], context: [UInt8]) -> [UInt8]? {
     guard sealed.count >= Self.tagLength else { return nil }
     let (hidden, tag) = (Array(sealed.dropLast(Self.tagLength)), Array(sealed.suffix(Self.tagLength)))
-    return withCipher(nonce, context) { cipher in
+    return withCipher(nonce: nonce, context: context) { cipher in
       var text = [UInt8](repeating: 0, count: hidden.count)
       nettle_gcm_aes256_decrypt(cipher, hidden.count, &text, hidden)
       var expected = [UInt8](repeating: 0, count: Self.tagLength)
@@ -100,7 +100,7 @@ package final class EncryptionKey: @unchecked Sendable, CustomStringConvertible,
   private static let nonceLength = 12
 
   private func withCipher<Result>(
-    _ nonce: [UInt8], _ context: [UInt8], _ body: (UnsafeMutablePointer<gcm_aes256_ctx>) -> Result
+    nonce: [UInt8], context: [UInt8], _ body: (UnsafeMutablePointer<gcm_aes256_ctx>) -> Result
   ) -> Result {
     let cipher = UnsafeMutablePointer<gcm_aes256_ctx>.allocate(capacity: 1)
     defer {

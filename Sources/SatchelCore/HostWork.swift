@@ -108,7 +108,7 @@ package enum HostWork {
   ///
   /// - Parameter name: the migration's name, for messages
   package static func migrating<Result>(
-    _ store: Subject, _ name: String, _ body: () throws -> Result
+    _ store: Subject, name: String, _ body: () throws -> Result
   ) rethrows -> Result {
     let state = state
     state.migrations.append((store, name))

@@ -21,7 +21,7 @@ package struct ISODateTime {
       reader.skip(":"), let second = reader.number(2, 0...lastSecond), let fraction = reader.fraction(),
       let offset = reader.offset(), reader.rest.isEmpty
     else { return nil }
-    let days = Self.days(year, month, day)
+    let days = Self.days(year: year, month: month, day: day)
     guard Self.date(days) == (year, month, day) else { return nil }
     seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
     self.fraction = fraction
@@ -57,7 +57,7 @@ package struct ISODateTime {
 
   /// Returns the days since 1970. Years begin in March here, so that the leap day is a year's last, in eras of
   /// 400 years, which have 146,097 days.
-  private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (era, yearOfEra) = floored(month <= 2 ? year - 1 : year, by: 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468

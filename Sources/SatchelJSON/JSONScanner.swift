@@ -136,9 +136,9 @@ package struct JSONScanner {
       sink.scalar(.string, JSONSlice(start + 1, position - 1), isEscaped: isEscaped)
     case UInt8(ascii: "{"): try open(.object, &sink)
     case UInt8(ascii: "["): try open(.array, &sink)
-    case UInt8(ascii: "t"): try literal("true", .bool, &sink)
-    case UInt8(ascii: "f"): try literal("false", .bool, &sink)
-    case UInt8(ascii: "n"): try literal("null", .null, &sink)
+    case UInt8(ascii: "t"): try literal("true", .bool, into: &sink)
+    case UInt8(ascii: "f"): try literal("false", .bool, into: &sink)
+    case UInt8(ascii: "n"): try literal("null", .null, into: &sink)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       let kind = try number()
       sink.scalar(kind, JSONSlice(start, position), isEscaped: false)
@@ -222,7 +222,7 @@ package struct JSONScanner {
   }
 
   private mutating func literal(
-    _ word: StaticString, _ kind: JSONKind, _ sink: inout some JSONSink
+    _ word: StaticString, _ kind: JSONKind, into sink: inout some JSONSink
   ) throws(JSONError) {
     let start = position
     let length = word.utf8CodeUnitCount

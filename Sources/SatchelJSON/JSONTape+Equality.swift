@@ -16,6 +16,7 @@ extension JSONTape {
   package static func equal(
     _ left: JSONTape, _ right: JSONTape, decide: ((_ left: Int, _ right: Int) -> Bool?)? = nil
   ) -> Bool {
+    let pair = JSONTapePair(left: left, right: right)
     var pending: [(Int, Int)] = [(left.root, right.root)]
     while let (one, other) = pending.popLast() {
       let (token, otherToken) = (left[one], right[other])
@@ -28,11 +29,11 @@ extension JSONTape {
         }
         guard others.next() == nil else { return false }
       case (.object, .object):
-        guard appendMembers(left, one, right, other, to: &pending) else { return false }
+        guard pair.appendMembers(one, other, to: &pending) else { return false }
       default:
         if let decided = decide?(Int(token.start), Int(otherToken.start)) {
           guard decided else { return false }
-        } else if !equalScalars(left, one, right, other) {
+        } else if !pair.equalScalars(one, other) {
           return false
         }
       }
@@ -40,14 +41,46 @@ extension JSONTape {
     return true
   }
 
+  fileprivate func memberCount(of object: Int) -> Int {
+    var (count, value) = (0, object + 2)
+    while value < Int(tokens[object].next) {
+      count += 1
+      value = Int(tokens[value].next) + 1
+    }
+    return count
+  }
+
+  /// The values of an object's members by their keys.
+  fileprivate func members(of object: Int) -> [[UInt8]: Int] {
+    var found: [[UInt8]: Int] = [:]
+    for value in children(of: object) { found[Array(text(value - 1).utf8)] = value }
+    return found
+  }
+
+  func slice(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[Int(tokens[index].start)..<Int(tokens[index].end)])
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard count > 0, let one = baseAddress, let two = other.baseAddress else { return true }
+    return memcmp(one, two, count) == 0
+  }
+}
+
+/// Two texts whose values are compared, by the indices of their tokens.
+private struct JSONTapePair {
+  let left: JSONTape
+  let right: JSONTape
+
   /// The number of members from which a table finds those that are in another order.
   private static let manyMembers = 16
 
   /// Appends the pairs of values with the same key; returns false when the keys differ.
   @_optimize(speed)
-  private static func appendMembers(
-    _ left: JSONTape, _ one: Int, _ right: JSONTape, _ other: Int, to pending: inout [(Int, Int)]
-  ) -> Bool {
+  func appendMembers(_ one: Int, _ other: Int, to pending: inout [(Int, Int)]) -> Bool {
     let count = left.memberCount(of: one)
     guard count == right.memberCount(of: other) else { return false }
     let (first, end) = (other + 2, Int(right[other].next))
@@ -57,12 +90,12 @@ extension JSONTape {
     var expected = first
     for _ in 0..<count {
       var found: Int?
-      if expected < end, equalStrings(left, value - 1, right, expected - 1) {
+      if expected < end, equalStrings(value - 1, expected - 1) {
         found = expected
-      } else if count < manyMembers {
+      } else if count < Self.manyMembers {
         var candidate = first
         while candidate < end, found == nil {
-          if equalStrings(left, value - 1, right, candidate - 1) { found = candidate }
+          if equalStrings(value - 1, candidate - 1) { found = candidate }
           candidate = Int(right[candidate].next) + 1
         }
       } else {
@@ -79,10 +112,10 @@ extension JSONTape {
     return true
   }
 
-  private static func equalScalars(_ left: JSONTape, _ one: Int, _ right: JSONTape, _ other: Int) -> Bool {
+  func equalScalars(_ one: Int, _ other: Int) -> Bool {
     let (token, otherToken) = (left[one], right[other])
     switch (token.kind, otherToken.kind) {
-    case (.string, .string): return equalStrings(left, one, right, other)
+    case (.string, .string): return equalStrings(one, other)
     case (.integer, .integer), (.double, .double), (.bigNumber, .bigNumber):
       if left.slice(one).hasSameBytes(as: right.slice(other)) { return true }
       guard let value = try? left.value(one), let otherValue = try? right.value(other) else { return false }
@@ -93,7 +126,7 @@ extension JSONTape {
   }
 
   @inline(__always)
-  private static func equalStrings(_ left: JSONTape, _ one: Int, _ right: JSONTape, _ other: Int) -> Bool {
+  private func equalStrings(_ one: Int, _ other: Int) -> Bool {
     let (token, otherToken) = (left[one], right[other])
     if token.end - token.start == otherToken.end - otherToken.start,
       left.slice(one).hasSameBytes(as: right.slice(other))
@@ -101,33 +134,5 @@ extension JSONTape {
       return true
     }
     return (token.isEscaped || otherToken.isEscaped) && left.text(one).hasSameBytes(as: right.text(other))
-  }
-
-  private func memberCount(of object: Int) -> Int {
-    var (count, value) = (0, object + 2)
-    while value < Int(tokens[object].next) {
-      count += 1
-      value = Int(tokens[value].next) + 1
-    }
-    return count
-  }
-
-  /// The values of an object's members by their keys.
-  private func members(of object: Int) -> [[UInt8]: Int] {
-    var found: [[UInt8]: Int] = [:]
-    for value in children(of: object) { found[Array(text(value - 1).utf8)] = value }
-    return found
-  }
-
-  func slice(_ index: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[Int(tokens[index].start)..<Int(tokens[index].end)])
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-    guard count == other.count else { return false }
-    guard count > 0, let one = baseAddress, let two = other.baseAddress else { return true }
-    return memcmp(one, two, count) == 0
   }
 }

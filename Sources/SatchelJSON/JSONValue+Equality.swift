@@ -16,7 +16,7 @@ extension JSONValue: Equatable {
       case (.array(let left), .array(let right)):
         guard left.count == right.count else { return false }
         for (left, right) in zip(left, right) {
-          guard let same = equalScalars(left, right, numerically) else {
+          guard let same = equalScalars(left, right, numerically: numerically) else {
             pending.append((left, right))
             continue
           }
@@ -26,14 +26,14 @@ extension JSONValue: Equatable {
         guard left.count == right.count else { return false }
         for (position, member) in left.enumerated() {
           guard let other = right.value(of: member.key, near: position) else { return false }
-          guard let same = equalScalars(member.value, other, numerically) else {
+          guard let same = equalScalars(member.value, other, numerically: numerically) else {
             pending.append((member.value, other))
             continue
           }
           if !same { return false }
         }
       default:
-        guard equalScalars(left, right, numerically) == true else { return false }
+        guard equalScalars(left, right, numerically: numerically) == true else { return false }
       }
       pair = pending.popLast()
     }
@@ -41,7 +41,7 @@ extension JSONValue: Equatable {
   }
 
   /// Returns nil when both are containers of the same kind, whose elements must be compared.
-  private static func equalScalars(_ left: JSONValue, _ right: JSONValue, _ numerically: Bool) -> Bool? {
+  private static func equalScalars(_ left: JSONValue, _ right: JSONValue, numerically: Bool) -> Bool? {
     switch (left, right) {
     case (.null, .null): return true
     case (.bool(let left), .bool(let right)): return left == right

@@ -63,7 +63,8 @@ package struct ReliableWriter: Sendable {
           case (.notFound, .ifMatch): break
           default: throw failure
           }
-          return try readBack(key, body, checksum, condition, after: failure, cancellation)
+          return try readBack(
+            key, body, checksum: checksum, condition: condition, after: failure, cancellation: cancellation)
         })
     } catch {
       guard isUncertain, error.isTransient else { throw error }
@@ -75,8 +76,8 @@ package struct ReliableWriter: Sendable {
   ///
   /// - Throws: `.transient` when the write must be retried
   private func readBack(
-    _ key: ObjectKey, _ body: [UInt8], _ checksum: String, _ condition: ObjectCondition,
-    after failure: ObjectStoreError, _ cancellation: Cancellation
+    _ key: ObjectKey, _ body: [UInt8], checksum: String, condition: ObjectCondition,
+    after failure: ObjectStoreError, cancellation: Cancellation
   ) throws(ObjectStoreError) -> Outcome {
     let retry = ObjectStoreError(.transient(retryAfter: failure.retryAfter), failure.message)
     let head: ObjectHead
@@ -87,7 +88,9 @@ package struct ReliableWriter: Sendable {
       if case .ifMatch = condition { return .gone }
       throw retry
     }
-    if try isWritten(head, key, body, checksum, cancellation) { return .written(head.etag) }
+    if try isWritten(body, checksum: checksum, at: key, head: head, cancellation: cancellation) {
+      return .written(head.etag)
+    }
     switch condition {
     case .none: throw retry
     case .ifMatch(let known) where known == head.etag: throw retry
@@ -97,7 +100,7 @@ package struct ReliableWriter: Sendable {
 
   /// Whether the object in the store has the written bytes.
   private func isWritten(
-    _ head: ObjectHead, _ key: ObjectKey, _ body: [UInt8], _ checksum: String, _ cancellation: Cancellation
+    _ body: [UInt8], checksum: String, at key: ObjectKey, head: ObjectHead, cancellation: Cancellation
   ) throws(ObjectStoreError) -> Bool {
     guard head.size == Int64(body.count) else { return false }
     if let known = head.metadata[Self.checksumName] { return known == checksum }

@@ -13,7 +13,7 @@ extension Database {
   package func migrating<Result>(_ name: @autoclosure () -> String, _ body: () throws -> Result) rethrows
     -> Result
   {
-    try HostWork.migrating(migrated, name(), body)
+    try HostWork.migrating(migrated, name: name(), body)
   }
 
   /// Throws inside a migration function of the host.

@@ -13,13 +13,13 @@ struct TweeHeader {
   /// - Parameter line: the range from the "::" to the line break
   init(_ bytes: TweeBytes, line: Range<Int>) {
     let end = line.upperBound
-    let nameEnd = Self.skip(bytes, from: line.lowerBound + 2, to: end, until: "[", "{", &isNameEscaped)
+    let nameEnd = Self.skip(bytes, from: line.lowerBound + 2, to: end, until: "[", or: "{", &isNameEscaped)
     name = bytes.trimmed(bytes.range(line.lowerBound + 2, nameEnd))
     tags = nameEnd..<nameEnd
     var index = nameEnd
     if bytes[index] == UInt8(ascii: "["), index < end {
       var isEscaped = false
-      let tagsEnd = Self.skip(bytes, from: index + 1, to: end, until: "]", "]", &isEscaped)
+      let tagsEnd = Self.skip(bytes, from: index + 1, to: end, until: "]", or: "]", &isEscaped)
       tags = bytes.range(index + 1, tagsEnd)
       index = min(tagsEnd + 1, end)
     }
@@ -29,7 +29,7 @@ struct TweeHeader {
 
   /// Returns the offset of the first of two bytes without a backslash before it, or the end.
   private static func skip(
-    _ bytes: TweeBytes, from start: Int, to end: Int, until one: Unicode.Scalar, _ other: Unicode.Scalar,
+    _ bytes: TweeBytes, from start: Int, to end: Int, until one: Unicode.Scalar, or other: Unicode.Scalar,
     _ isEscaped: inout Bool
   ) -> Int {
     var index = min(start, end)

@@ -29,7 +29,7 @@ struct TweePassage {
   }
 
   /// Sets the kind and the authentic flag from the name and the tags.
-  mutating func classify(_ bytes: TweeBytes, _ header: TweeHeader, _ format: TweeFormat) {
+  mutating func classify(by header: TweeHeader, in bytes: TweeBytes, _ format: TweeFormat) {
     if !header.isNameEscaped { kind = Self.kind(name: header.name, bytes, format) }
     header.forEachTag(bytes) { tag in
       if bytes.equals(tag, "authentic") { isAuthentic = true }

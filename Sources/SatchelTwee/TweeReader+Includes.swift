@@ -36,7 +36,7 @@ extension TweeReader {
       if inclusions[index] == nil {
         table.choices.append(contentsOf: own[ranges[index]])
       } else {
-        expand(index, inclusions, own, ranges, &allowance)
+        expand(index, with: inclusions, own: own, ranges: ranges, &allowance)
         Self.dropRepeatedMacros(of: &table, from: first)
       }
       table.segments[index].firstChoice = Int32(truncatingIfNeeded: first)
@@ -74,8 +74,8 @@ extension TweeReader {
 
   /// Appends the choices of a segment and of its parts, each part once.
   private mutating func expand(
-    _ index: Int, _ inclusions: [Int: [Inclusion]], _ own: ContiguousArray<StoryTable.Choice>,
-    _ ranges: [Range<Int>], _ allowance: inout Int
+    _ index: Int, with inclusions: [Int: [Inclusion]], own: ContiguousArray<StoryTable.Choice>,
+    ranges: [Range<Int>], _ allowance: inout Int
   ) {
     var frames = [(segment: index, choice: ranges[index].lowerBound, inclusion: 0)]
     var visited: Set<Int> = [index]

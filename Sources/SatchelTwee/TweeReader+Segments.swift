@@ -32,12 +32,12 @@ extension TweeReader {
   }
 
   private mutating func fill(from start: Int?, _ roles: Roles) -> Roles {
-    var scanner = TweeScanner(bytes, format, TweeNames(passages, table.text))
+    var scanner = TweeScanner(bytes, format, names: TweeNames(passages, table.text))
     var found = Roles(linked: roles.linked)
     let others = passages.indices.filter { $0 != start && !roles.parts.contains($0) }
     for index in (start.map { [$0] } ?? []) + others + roles.parts.sorted() {
       switch passages[index].kind {
-      case .segment: addSegment(passages[index], &scanner, isPart: roles.parts.contains(index), &found)
+      case .segment: addSegment(passages[index], isPart: roles.parts.contains(index), &scanner, roles: &found)
       case .shownElsewhere, .script: addElsewhere(passages[index], &scanner)
       case .data: break
       }
@@ -71,7 +71,7 @@ extension TweeReader {
   }
 
   private mutating func addSegment(
-    _ passage: TweePassage, _ scanner: inout TweeScanner, isPart: Bool, _ roles: inout Roles
+    _ passage: TweePassage, isPart: Bool, _ scanner: inout TweeScanner, roles: inout Roles
   ) {
     let index = Int32(truncatingIfNeeded: table.segments.count)
     var segment = StoryTable.Segment(
@@ -89,7 +89,7 @@ extension TweeReader {
     scanner.scan(passage.body)
     for markup in scanner.markups {
       switch markup.kind {
-      case .link, .macro: addChoice(markup, scanner.names, &roles)
+      case .link, .macro: addChoice(markup, named: scanner.names, &roles)
       case .include:
         let target = slice(markup.target, markup.isTargetEscaped)
         if scanner.names.special(table.text.bytes(target)) == nil {
@@ -110,7 +110,7 @@ extension TweeReader {
     table.segments.append(segment)
   }
 
-  private mutating func addChoice(_ markup: TweeMarkup, _ names: TweeNames, _ roles: inout Roles) {
+  private mutating func addChoice(_ markup: TweeMarkup, named names: TweeNames, _ roles: inout Roles) {
     var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: markup.range.lowerBound))
     choice.target = slice(markup.target, markup.isTargetEscaped)
     if let special = names.special(table.text.bytes(choice.target)) {

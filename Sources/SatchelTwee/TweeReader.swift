@@ -128,7 +128,7 @@ struct TweeReader {
   }
 
   private mutating func classify() {
-    for index in passages.indices { passages[index].classify(bytes, header(passages[index]), format) }
+    for index in passages.indices { passages[index].classify(by: header(passages[index]), in: bytes, format) }
   }
 
   func header(_ passage: TweePassage) -> TweeHeader { header(at: passage.start) }

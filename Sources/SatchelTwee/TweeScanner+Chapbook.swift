@@ -103,7 +103,8 @@ extension TweeScanner {
   private func insert(_ range: Range<Int>, target: Range<Int>?, label: StaticString?) -> TweeMarkup {
     guard let target, let name = literal(target) else { return TweeMarkup(.jump, range) }
     // Addresses are also quoted.
-    let isAddress = TweeTarget(bytes, name.text, format) == .address && !names.contains(bytes.raw(name.text))
+    let isAddress =
+      TweeTarget(name.text, in: bytes, format) == .address && !names.contains(bytes.raw(name.text))
     var markup = TweeMarkup(isAddress ? .external : .macro, range, target: name.text)
     markup.isTargetEscaped = name.isEscaped
     if let label, let value = value(of: label, in: range), let text = literal(value) {

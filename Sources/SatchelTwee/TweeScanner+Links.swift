@@ -118,7 +118,7 @@ extension TweeScanner {
   func markup(_ kind: TweeMarkup.Kind, _ range: Range<Int>, text: Range<Int>? = nil, target: Range<Int>)
     -> TweeMarkup
   {
-    switch TweeTarget(bytes, target, format) {
+    switch TweeTarget(target, in: bytes, format) {
     case .address where !names.contains(bytes.raw(target)):
       return TweeMarkup(.external, range, text: text, target: target)
     case .expression where !names.contains(bytes.raw(target)):

@@ -172,7 +172,7 @@ extension TweeScanner {
     }
     while index < end, !TweeBytes.isSpace(bytes[index]) { index += 1 }
     let word = bytes.range(start, index)
-    if case .expression = TweeTarget(bytes, word, format), !names.contains(bytes.raw(word)) {
+    if case .expression = TweeTarget(word, in: bytes, format), !names.contains(bytes.raw(word)) {
       return .expression
     }
     return .text(word, isEscaped: false)

@@ -32,7 +32,7 @@ struct TweeScanner {
   var tagEnd = 0
   var tagText: Range<Int>?
 
-  init(_ bytes: TweeBytes, _ format: TweeFormat, _ names: TweeNames) {
+  init(_ bytes: TweeBytes, _ format: TweeFormat, names: TweeNames) {
     self.bytes = bytes
     self.format = format
     self.names = names

@@ -13,7 +13,8 @@ struct TweeSegments {
   init(_ reader: TweeReader, _ analysis: StoryAnalysis) {
     self.reader = reader
     self.analysis = analysis
-    scanner = TweeScanner(reader.bytes, reader.format, TweeNames(reader.passages, reader.table.text))
+    scanner = TweeScanner(
+      reader.bytes, reader.format, names: TweeNames(reader.passages, reader.table.text))
     text = TweeText(reader.bytes)
   }
 

@@ -4,10 +4,10 @@ import SatchelStories
 enum TweeTarget {
   case name, address, expression
 
-  init(_ bytes: TweeBytes, _ target: Range<Int>, _ format: TweeFormat) {
+  init(_ target: Range<Int>, in bytes: TweeBytes, _ format: TweeFormat) {
     if Self.isAddress(bytes, target) {
       self = .address
-    } else if Self.isExpression(bytes, target, format) {
+    } else if Self.isExpression(target, in: bytes, format) {
       self = .expression
     } else {
       self = .name
@@ -37,7 +37,7 @@ enum TweeTarget {
     }
   }
 
-  private static func isExpression(_ bytes: TweeBytes, _ target: Range<Int>, _ format: TweeFormat) -> Bool {
+  private static func isExpression(_ target: Range<Int>, in bytes: TweeBytes, _ format: TweeFormat) -> Bool {
     let first = bytes[target.lowerBound]
     if format.may(be: .sugarCube, .harlowe), first == UInt8(ascii: "_"), target.count > 1,
       TweeBytes.isLetter(bytes[target.lowerBound + 1])

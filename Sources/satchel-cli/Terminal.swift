@@ -50,7 +50,7 @@ enum Terminal {
   }
 
   /// Formats a number with its noun: "1 section", "2 sections".
-  static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+  static func count(_ number: Int, _ one: String, plural many: String? = nil) -> String {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
 

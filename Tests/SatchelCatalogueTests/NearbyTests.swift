@@ -39,7 +39,7 @@ struct NearbyTests {
       (0, 179.5, 0, -179.5, 111_195), (89.9, 0, 89.9, 180, 22_239), (10, 10, 10, 10, 0),
     ]
     for (latitude, longitude, other, otherLongitude, metres) in known {
-      let found = GreatCircle.distance(latitude, longitude, other, otherLongitude)
+      let found = GreatCircle.distance(from: (latitude, longitude), to: (other, otherLongitude))
       #expect(abs(found - metres) < 2, "\(latitude), \(longitude): \(found)")
     }
   }

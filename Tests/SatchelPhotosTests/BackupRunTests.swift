@@ -131,7 +131,7 @@ import Testing
     let most = Locked(0)
     inParallel(Array(0..<8), limit: 8) { number in
       let size = number == 3 ? TransferMemory.limit * 2 : TransferMemory.limit / 2
-      try? memory.with(size, .never) {
+      try? memory.with(bytes: size, .never) {
         let now = inside.withLock { inside -> Int in
           inside += number == 3 ? 100 : 1
           return inside
@@ -142,8 +142,8 @@ import Testing
     }
     #expect(most.withLock { $0 } <= 2 || most.withLock { $0 } == 100)
     #expect(throws: ObjectStoreError.self) {
-      try memory.with(TransferMemory.limit, .never) {
-        try memory.with(1, Cancellation { true }) {}
+      try memory.with(bytes: TransferMemory.limit, .never) {
+        try memory.with(bytes: 1, Cancellation { true }) {}
       }
     }
   }

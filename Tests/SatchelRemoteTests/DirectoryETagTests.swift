@@ -97,7 +97,7 @@ struct DirectoryETagTests {
         return
       }
       let name = try #require(key.components.last)
-      let entry = try etags.entry(key, name, in: parent, file.status, .never)
+      let entry = try etags.entry(key, name: name, in: parent, status: file.status, .never)
       #expect(try entry?.etag == store.get(key).etag)
     }
     etags.save([])

@@ -7,14 +7,14 @@ enum GreatCircle {
 
   /// Returns the distance of two positions in metres, by the haversine formula.
   static func distance(
-    _ latitude: Double, _ longitude: Double, _ otherLatitude: Double, _ otherLongitude: Double
+    from one: (latitude: Double, longitude: Double), to other: (latitude: Double, longitude: Double)
   ) -> Double {
     let radians = Double.pi / 180
     let (sine, otherSine) = (
-      sin((otherLatitude - latitude) * radians / 2), sin((otherLongitude - longitude) * radians / 2)
+      sin((other.latitude - one.latitude) * radians / 2), sin((other.longitude - one.longitude) * radians / 2)
     )
     let square =
-      sine * sine + cos(latitude * radians) * cos(otherLatitude * radians) * otherSine * otherSine
+      sine * sine + cos(one.latitude * radians) * cos(other.latitude * radians) * otherSine * otherSine
     // Rounding can exceed 1 for antipodes.
     return 2 * radius * atan2(square.squareRoot(), max(0, 1 - square).squareRoot())
   }

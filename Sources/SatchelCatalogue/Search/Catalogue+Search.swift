@@ -152,15 +152,14 @@ private struct EntitySearch {
     try index.matches(query) { row, score in
       // Hits with the same score as the last one compete with it.
       if found.count >= limit, let last = found.last, score < last.score { return false }
-      if let candidate = try candidate(row, score, entities) { found.append(candidate) }
+      if let candidate = try candidate(row, score: score, entities) { found.append(candidate) }
       return true
     }
     found.sort { $0.precedes($1) }
     return try found.prefix(limit).map { try hit($0, entities) }
   }
 
-  private mutating func candidate(_ row: Int64, _ score: Double, _ entities: EntityTable) throws -> Candidate?
-  {
+  private mutating func candidate(_ row: Int64, score: Double, _ entities: EntityTable) throws -> Candidate? {
     let section = sections?[row]
     if sections != nil, section == nil { return nil }
     guard let record = try entities.record(row), record.size != nil else { return nil }

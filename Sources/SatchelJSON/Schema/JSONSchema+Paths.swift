@@ -13,7 +13,7 @@ extension JSONSchema {
   /// - Parameter reachesArrays: whether numbers in the path are also positions in arrays
   /// - Returns: nil when it may exist, and when that cannot be decided
   package func excludedMember(of path: [String], reachesArrays: Bool) -> JSONSchemaExcludedMember? {
-    var search = JSONSchemaPathSearch(program, path, reachesArrays)
+    var search = JSONSchemaPathSearch(program, path: path, reachesArrays: reachesArrays)
     guard let found = search.excluded(at: 0, 0) else { return nil }
     return JSONSchemaExcludedMember(
       position: found.position, suggestion: EditDistance.nearest(to: path[found.position], among: found.names)
@@ -37,7 +37,7 @@ private struct JSONSchemaPathSearch {
   /// The number of schemas that may still be looked at.
   private var stepsLeft = 10_000
 
-  init(_ program: JSONSchemaProgram, _ path: [String], _ reachesArrays: Bool) {
+  init(_ program: JSONSchemaProgram, path: [String], reachesArrays: Bool) {
     self.program = program
     self.path = path
     self.reachesArrays = reachesArrays

@@ -123,7 +123,7 @@ struct JSONSchemaNames: Sendable {
     bytes.withUnsafeBytes { bytes in
       entries.sort { left, right in
         let name = UnsafeRawBufferPointer(rebasing: bytes[right.start..<right.start + right.count])
-        let order = Self.order(left, name, bytes)
+        let order = Self.order(left, name, in: bytes)
         return order == 0 ? left.number < right.number : order < 0
       }
     }
@@ -145,19 +145,19 @@ struct JSONSchemaNames: Sendable {
   /// - Parameter hint: the number that is compared first: members usually come in the order of the schema
   func find(_ name: UnsafeRawBufferPointer, near hint: Int = 0) -> Int? {
     bytes.withUnsafeBytes { bytes in
-      if hint < positions.count, Self.order(entries[positions[hint]], name, bytes) == 0 { return hint }
+      if hint < positions.count, Self.order(entries[positions[hint]], name, in: bytes) == 0 { return hint }
       var (low, high) = (0, entries.count)
       while low < high {
         let middle = (low + high) / 2
-        if Self.order(entries[middle], name, bytes) < 0 { low = middle + 1 } else { high = middle }
+        if Self.order(entries[middle], name, in: bytes) < 0 { low = middle + 1 } else { high = middle }
       }
-      guard low < entries.count, Self.order(entries[low], name, bytes) == 0 else { return nil }
+      guard low < entries.count, Self.order(entries[low], name, in: bytes) == 0 else { return nil }
       return entries[low].number
     }
   }
 
   private static func order(
-    _ entry: Entry, _ name: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer
+    _ entry: Entry, _ name: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer
   ) -> Int {
     if entry.count != name.count { return entry.count - name.count }
     for offset in 0..<name.count where bytes[entry.start + offset] != name[offset] {

@@ -38,7 +38,7 @@ extension JSONSchemaValidator {
         || report("multipleOf") {
           "\($0.rendered(value)) is not a multiple of \($0.program.bigNumbers[number].shortened)"
         }
-    case .count(let limit, let wanted): return kind != limit.kind || checkCount(limit, wanted, value)
+    case .count(let limit, let wanted): return kind != limit.kind || checkCount(limit, wanted: wanted, value)
     case .pattern(let number): return kind != .string || checkPattern(program.patterns[number], value)
     case .uniqueItems: return kind != .array || checkUnique(value)
     case .dependentRequired(let number):
@@ -47,7 +47,7 @@ extension JSONSchemaValidator {
     }
   }
 
-  private mutating func checkCount(_ limit: JSONSchemaCount, _ wanted: Int, _ value: Int) -> Bool {
+  private mutating func checkCount(_ limit: JSONSchemaCount, wanted: Int, _ value: Int) -> Bool {
     let token = tokens[value]
     // A string has at most as many characters as bytes.
     if limit == .maxLength, Int(token.end - token.start) <= wanted { return true }

@@ -1,7 +1,7 @@
 /// Applicators to child values: rules about the elements of arrays and the members of objects.
 extension JSONSchemaValidator {
   mutating func checkItems(
-    _ prefix: JSONSchemaList, _ rest: Int?, _ value: Int, _ evaluated: JSONSchemaEvaluated?
+    _ prefix: JSONSchemaList, rest: Int?, _ value: Int, evaluated: JSONSchemaEvaluated?
   ) -> Bool {
     guard tokens[value].kind == .array else { return true }
     var fits = true
@@ -29,7 +29,7 @@ extension JSONSchemaValidator {
   }
 
   mutating func checkContains(
-    _ schema: Int, _ minimum: Int, _ maximum: Int?, _ value: Int, _ evaluated: JSONSchemaEvaluated?
+    _ schema: Int, minimum: Int, maximum: Int?, _ value: Int, evaluated: JSONSchemaEvaluated?
   ) -> Bool {
     guard tokens[value].kind == .array else { return true }
     var found = 0
@@ -51,7 +51,7 @@ extension JSONSchemaValidator {
     return true
   }
 
-  mutating func checkMembers(_ wanted: JSONSchemaMembers, _ value: Int, _ evaluated: JSONSchemaEvaluated?)
+  mutating func checkMembers(_ wanted: JSONSchemaMembers, _ value: Int, evaluated: JSONSchemaEvaluated?)
     -> Bool
   {
     guard tokens[value].kind == .object else { return true }
@@ -128,7 +128,7 @@ extension JSONSchemaValidator {
   }
 
   mutating func checkUnevaluated(
-    _ items: Int?, _ others: Int?, _ value: Int, _ evaluated: JSONSchemaEvaluated?
+    items: Int?, members others: Int?, _ value: Int, evaluated: JSONSchemaEvaluated?
   ) -> Bool {
     let schema: Int
     switch tokens[value].kind {

@@ -1,12 +1,12 @@
 /// In-place applicators: rules that apply other schemas to the same value.
 extension JSONSchemaValidator {
-  mutating func checkInPlace(_ rule: JSONSchemaRule, _ value: Int, _ evaluated: JSONSchemaEvaluated?) -> Bool
-  {
+  mutating func checkInPlace(_ rule: JSONSchemaRule, _ value: Int, evaluated: JSONSchemaEvaluated?) -> Bool {
     switch rule {
     case .reference(let index): return apply(index, value, keyword: "$ref", evaluated: evaluated)
-    case .all(let schemas): return checkAll(program.lists[schemas.range], value, evaluated, "allOf")
-    case .any(let schemas): return checkAny(program.lists[schemas.range], value, evaluated)
-    case .one(let schemas): return checkOne(program.lists[schemas.range], value, evaluated)
+    case .all(let schemas):
+      return checkAll(program.lists[schemas.range], value, keyword: "allOf", evaluated: evaluated)
+    case .any(let schemas): return checkAny(program.lists[schemas.range], value, evaluated: evaluated)
+    case .one(let schemas): return checkOne(program.lists[schemas.range], value, evaluated: evaluated)
     case .not(let index):
       return fits(index, value, evaluated: nil)
         ? report("not", "matches the schema of \"not\"") : trueUnlessFinished
@@ -19,7 +19,7 @@ extension JSONSchemaValidator {
       guard tokens[value].kind == .object else { return true }
       let present = names(of: value)
       let schemas = program.dependentSchemas[number].filter { present.contains(JSONKey(text: $0.key)) }
-      return checkAll(schemas.map(\.index)[...], value, evaluated, "dependentSchemas")
+      return checkAll(schemas.map(\.index)[...], value, keyword: "dependentSchemas", evaluated: evaluated)
     default: return true
     }
   }
@@ -28,7 +28,7 @@ extension JSONSchemaValidator {
   private var trueUnlessFinished: Bool { !isFinished }
 
   private mutating func checkAll(
-    _ schemas: some Collection<Int>, _ value: Int, _ evaluated: JSONSchemaEvaluated?, _ keyword: StaticString
+    _ schemas: some Collection<Int>, _ value: Int, keyword: StaticString, evaluated: JSONSchemaEvaluated?
   ) -> Bool {
     var fits = true
     for index in schemas where !apply(index, value, keyword: keyword, evaluated: evaluated) {
@@ -39,7 +39,7 @@ extension JSONSchemaValidator {
   }
 
   private mutating func checkAny(
-    _ schemas: ContiguousArray<Int>.SubSequence, _ value: Int, _ evaluated: JSONSchemaEvaluated?
+    _ schemas: ContiguousArray<Int>.SubSequence, _ value: Int, evaluated: JSONSchemaEvaluated?
   ) -> Bool {
     var found = false
     for index in schemas where fits(index, value, evaluated: evaluated) {
@@ -51,7 +51,7 @@ extension JSONSchemaValidator {
   }
 
   private mutating func checkOne(
-    _ schemas: ContiguousArray<Int>.SubSequence, _ value: Int, _ evaluated: JSONSchemaEvaluated?
+    _ schemas: ContiguousArray<Int>.SubSequence, _ value: Int, evaluated: JSONSchemaEvaluated?
   ) -> Bool {
     var fitting: [Int] = []
     for (number, index) in schemas.enumerated() where fits(index, value, evaluated: evaluated) {

@@ -51,7 +51,7 @@ struct JSONSchemaValidator {
       program.rules.withUnsafeBufferPointer { rules in
         tape.tokens.withUnsafeBufferPointer { tokens in
           var validator = JSONSchemaValidator(
-            program, tape, nodes, rules, tokens, hasLargeStack: hasLargeStack)
+            program, tape, nodes: nodes, rules: rules, tokens: tokens, hasLargeStack: hasLargeStack)
           _ = validator.apply(0, tape.root, keyword: "false", evaluated: nil)
           guard let undecided = validator.undecided else { return (validator.violations, validator.tooDeep) }
           let others = validator.violations.prefix(JSONSchema.maximumViolations - 1)
@@ -64,8 +64,8 @@ struct JSONSchemaValidator {
   }
 
   private init(
-    _ program: JSONSchemaProgram, _ tape: JSONTape, _ nodes: UnsafeBufferPointer<JSONSchemaNode>,
-    _ rules: UnsafeBufferPointer<JSONSchemaRule>, _ tokens: UnsafeBufferPointer<JSONTape.Token>,
+    _ program: JSONSchemaProgram, _ tape: JSONTape, nodes: UnsafeBufferPointer<JSONSchemaNode>,
+    rules: UnsafeBufferPointer<JSONSchemaRule>, tokens: UnsafeBufferPointer<JSONTape.Token>,
     hasLargeStack: Bool
   ) {
     (self.program, self.tape, self.hasLargeStack) = (program, tape, hasLargeStack)
@@ -106,7 +106,7 @@ struct JSONSchemaValidator {
       tooDeep = JSONSchemaViolation(pointer: pointer, keyword: "\(keyword)", reason: reason)
       return false
     }
-    return checkRules(index, value, evaluated)
+    return checkRules(index, value, evaluated: evaluated)
   }
 
   /// Counts one applied schema; returns false when the limit is exceeded.
@@ -118,12 +118,12 @@ struct JSONSchemaValidator {
     return true
   }
 
-  private mutating func checkRules(_ index: Int, _ value: Int, _ evaluated: JSONSchemaEvaluated?) -> Bool {
+  private mutating func checkRules(_ index: Int, _ value: Int, evaluated: JSONSchemaEvaluated?) -> Bool {
     let node = nodes[index]
     let own = evaluated != nil || node.hasUnevaluated ? JSONSchemaEvaluated() : nil
     var fits = true
     for number in node.rules {
-      guard !check(rules[number], value, own) else { continue }
+      guard !check(rules[number], value, evaluated: own) else { continue }
       fits = false
       if isQuiet || isFinished { return false }
     }
@@ -188,18 +188,19 @@ struct JSONSchemaValidator {
     }
   }
 
-  private mutating func check(_ rule: JSONSchemaRule, _ value: Int, _ evaluated: JSONSchemaEvaluated?)
+  private mutating func check(_ rule: JSONSchemaRule, _ value: Int, evaluated: JSONSchemaEvaluated?)
     -> Bool
   {
     switch rule {
     case .reference, .all, .any, .one, .not, .condition, .dependentSchemas:
-      return checkInPlace(rule, value, evaluated)
-    case .members(let number): return checkMembers(program.members[number], value, evaluated)
+      return checkInPlace(rule, value, evaluated: evaluated)
+    case .members(let number): return checkMembers(program.members[number], value, evaluated: evaluated)
     case .names(let index): return checkNames(index, value)
-    case .items(let prefix, let rest): return checkItems(prefix, rest, value, evaluated)
+    case .items(let prefix, let rest): return checkItems(prefix, rest: rest, value, evaluated: evaluated)
     case .contains(let index, let minimum, let maximum):
-      return checkContains(index, minimum, maximum, value, evaluated)
-    case .unevaluated(let items, let members): return checkUnevaluated(items, members, value, evaluated)
+      return checkContains(index, minimum: minimum, maximum: maximum, value, evaluated: evaluated)
+    case .unevaluated(let items, let members):
+      return checkUnevaluated(items: items, members: members, value, evaluated: evaluated)
     default: return checkAssertion(rule, value)
     }
   }

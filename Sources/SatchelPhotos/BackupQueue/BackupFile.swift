@@ -23,7 +23,7 @@ struct BackupFiles: Sendable {
     for path in paths {
       let text = String(decoding: path, as: UTF8.self)
       do {
-        return try Self.read(photo, Self.open(text, in: root), cancellation)
+        return try Self.read(photo, from: Self.open(text, in: root), cancellation)
       } catch let fault as OpenFile.Fault {
         failure = SatchelError(fault.isAbsent ? .notFound : .invalid, "\(text): \(fault.reason)")
       }
@@ -46,7 +46,7 @@ struct BackupFiles: Sendable {
   }
 
   private static func read(
-    _ photo: Photo, _ file: borrowing OpenFile, _ cancellation: Cancellation
+    _ photo: Photo, from file: borrowing OpenFile, _ cancellation: Cancellation
   ) throws -> [UInt8] {
     let stamp = try file.stamp()
     guard stamp.kind == .file else { throw OpenFile.Fault.special }
@@ -85,7 +85,8 @@ final class TransferMemory: Sendable {
   /// Waits until `size` bytes may be used, then calls `body`.
   ///
   /// - Throws: `.cancelled`, and the errors of `body`
-  func with<Result>(_ size: Int64, _ cancellation: Cancellation, _ body: () throws -> Result) throws -> Result
+  func with<Result>(bytes size: Int64, _ cancellation: Cancellation, _ body: () throws -> Result) throws
+    -> Result
   {
     let size = max(0, min(size, BackupFiles.maxSize))
     while !used.withLock({ used in

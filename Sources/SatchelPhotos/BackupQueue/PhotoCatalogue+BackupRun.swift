@@ -181,7 +181,7 @@ private final class BackupRun: Sendable {
     let paths = try catalogue.read(otherwise: []) {
       try FileTable(connection: $0, catalogue: $1).paths(of: photo.md5)
     }
-    return try memory.with(photo.size, remote.cancellation) {
+    return try memory.with(bytes: photo.size, remote.cancellation) {
       if try remote.has(photo) { return false }
       let bytes = try files.read(photo, at: paths + [Array(photo.filename.utf8)], remote.cancellation)
       try remote.put(photo, bytes)

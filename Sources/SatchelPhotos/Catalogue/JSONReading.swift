@@ -23,10 +23,10 @@ struct JSONReading {
 
   func isNumber(_ key: String) -> Bool { object[key]?.doubleValue != nil }
 
-  func string(_ key: String) throws -> String? { try read(key, "a string") { $0.stringValue } }
-  func integer(_ key: String) throws -> Int64? { try read(key, "an integer") { $0.intValue } }
-  func real(_ key: String) throws -> Double? { try read(key, "a number") { $0.doubleValue } }
-  func boolean(_ key: String) throws -> Bool? { try read(key, "true or false") { $0.boolValue } }
+  func string(_ key: String) throws -> String? { try read(key, as: "a string") { $0.stringValue } }
+  func integer(_ key: String) throws -> Int64? { try read(key, as: "an integer") { $0.intValue } }
+  func real(_ key: String) throws -> Double? { try read(key, as: "a number") { $0.doubleValue } }
+  func boolean(_ key: String) throws -> Bool? { try read(key, as: "true or false") { $0.boolValue } }
 
   func required<Value>(_ key: String, _ value: Value?) throws -> Value {
     guard let value else { throw fault(key, "is required") }
@@ -44,7 +44,8 @@ struct JSONReading {
     name.firstIndex(of: "/").map { String(name[$0...]) } ?? ""
   }
 
-  private func read<Value>(_ key: String, _ what: String, _ convert: (JSONValue) -> Value?) throws -> Value? {
+  private func read<Value>(_ key: String, as what: String, _ convert: (JSONValue) -> Value?) throws -> Value?
+  {
     guard let value = object[key], !value.isNull else { return nil }
     guard let result = convert(value) else { throw fault(key, "must be \(what), is \(value.kind)") }
     return result

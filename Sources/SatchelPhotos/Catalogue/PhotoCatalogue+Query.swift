@@ -14,7 +14,7 @@ extension PhotoCatalogue {
     try query.validate()
     var page = try PageCollector(query)
     return try readInterruptibly(otherwise: PhotoPage(photos: [], next: nil)) { connection, id in
-      let scans = try Self.scans(query, connection, id)
+      let scans = try Self.scans(query, of: id, connection)
       try Self.orReadingAll { usesDates in
         page.removeAll()
         try Self.collect(into: &page, query, scans, usesDates: usesDates)
@@ -35,7 +35,7 @@ extension PhotoCatalogue {
   /// - Throws: `.closed`, `.damaged`
   public func count(_ query: PhotoQuery) throws -> Int64 {
     try readInterruptibly(otherwise: 0) { connection, id in
-      let scans = try Self.scans(query, connection, id)
+      let scans = try Self.scans(query, of: id, connection)
       if query.isUnfiltered { return scans.reduce(0) { $0 + $1.record.photos } }
       return try Self.orReadingAll { usesDates in
         try scans.reduce(0) { try $0 + Self.count(query, $1, usesDates: usesDates) }
@@ -45,7 +45,7 @@ extension PhotoCatalogue {
 
   // MARK: Scanning
 
-  private static func scans(_ query: PhotoQuery, _ connection: Connection, _ id: Int64) throws -> [ShardScan]
+  private static func scans(_ query: PhotoQuery, of id: Int64, _ connection: Connection) throws -> [ShardScan]
   {
     let table = ShardTable(connection: connection, catalogue: id)
     let records = try query.shard.map { [try table.record($0)] } ?? table.records()
@@ -73,12 +73,13 @@ extension PhotoCatalogue {
         scans, window.range, after: cursor.map { DateEntry(date: $0.photodate, md5: $0.md5) },
         isDescending: query.isDescending && query.order == .photodate) : nil
     guard let index, query.order == .photodate, query.filtersOnlyByDate else {
-      return try add(to: &page, query, scans, window, try index.flatMap { try dates(query, $0) })
+      return try add(
+        to: &page, query, scans, in: window, wanted: try index.flatMap { try dates(query, $0) })
     }
     var count = query.limit + 1
     while index.isWorth(Int64(count)) {
       let selection = try index.first(count)
-      try add(to: &page, query, scans, window, selection.entries)
+      try add(to: &page, query, scans, in: window, wanted: selection.entries)
       _ = page.finish()
       // A change may hide a photo that was selected; then some after the last may be missing.
       if selection.isComplete { return }
@@ -90,7 +91,7 @@ extension PhotoCatalogue {
       page.removeAll()
       count *= 4
     }
-    try add(to: &page, query, scans, window, nil)
+    try add(to: &page, query, scans, in: window, wanted: nil)
   }
 
   /// Returns the photos of a query's dates; nil when there is no range of dates, or reading all photos is cheaper.
@@ -101,14 +102,14 @@ extension PhotoCatalogue {
 
   /// - Parameter wanted: the photos of the bases to visit; nil to visit all
   private static func add(
-    to page: inout PageCollector, _ query: PhotoQuery, _ scans: [ShardScan], _ window: DateWindow,
-    _ wanted: [DateEntry]?
+    to page: inout PageCollector, _ query: PhotoQuery, _ scans: [ShardScan], in window: DateWindow,
+    wanted: [DateEntry]?
   ) throws {
     let wanted = wanted?.sorted { $0.place < $1.place }
     for scan in scans {
       guard let range = range(of: scan.record.shard, query, page.cursor) else { continue }
       let remote = RemotePhotos(scan.connection, scan.record)
-      try each(query, scan, range, window.ended(at: page.lastDate), wanted) { photo in
+      try each(query, in: scan, range, dates: window.ended(at: page.lastDate), wanted: wanted) { photo in
         try page.add(photo) { try remote.contains(photo) }
         return query.order != .md5 || !page.isFull
       }
@@ -122,7 +123,7 @@ extension PhotoCatalogue {
     if let index, query.filtersOnlyByDate, scan.record.changes == 0 { return try index.count() }
     var count: Int64 = 0
     let wanted = try index.flatMap { try self.dates(query, $0) }?.sorted { $0.place < $1.place }
-    try each(query, scan, MD5.bounds(of: scan.record.shard), dates, wanted) { _ in
+    try each(query, in: scan, MD5.bounds(of: scan.record.shard), dates: dates, wanted: wanted) { _ in
       count += 1
       return true
     }
@@ -130,8 +131,8 @@ extension PhotoCatalogue {
   }
 
   private static func each(
-    _ query: PhotoQuery, _ scan: ShardScan, _ range: ClosedRange<MD5>, _ dates: ClosedRange<Int64>?,
-    _ wanted: [DateEntry]?, _ visit: (ShardScan.Row) throws -> Bool
+    _ query: PhotoQuery, in scan: ShardScan, _ range: ClosedRange<MD5>, dates: ClosedRange<Int64>?,
+    wanted: [DateEntry]?, visit: (ShardScan.Row) throws -> Bool
   ) throws {
     guard scan.record.photos > 0, let dates else { return }
     let filter = PhotoFilter(query, scan)

@@ -45,7 +45,7 @@ extension PhotoCatalogue {
   /// - Throws: `.closed`, `.damaged`
   public func photo(_ md5: MD5) throws -> PhotoDetails? {
     try checkOpen()
-    return try database.read { try PhotoLookup.details(md5, of: directory, $0, knownStates) }
+    return try database.read { try PhotoLookup.details(md5, of: directory, $0, known: knownStates) }
   }
 
   /// Returns the number of photos, in constant time.

@@ -15,7 +15,7 @@ struct PhotoLookup {
   ///
   /// - Parameter known: what earlier calls have read in the same transaction
   static func details(
-    _ md5: MD5, of directory: String, _ connection: Connection, _ known: borrowing Locked<KnownStates>
+    _ md5: MD5, of directory: String, _ connection: Connection, known: borrowing Locked<KnownStates>
   ) throws -> PhotoDetails? {
     let number = connection.snapshot
     var state = known.withLock { $0.state(of: md5.shard, in: number) }

@@ -28,16 +28,16 @@ public struct PhotoMetadata: Sendable, Equatable {
 
   /// - Throws: `SatchelError` (`invalid`) that names the column
   package func validate() throws {
-    func check(_ name: String, _ value: Double?, _ range: ClosedRange<Double>) throws {
+    func check(_ name: String, _ value: Double?, in range: ClosedRange<Double>) throws {
       guard let value, !value.isFinite || !range.contains(value) else { return }
       throw SatchelError(.invalid, "\(name): \(value) is not from \(range.lowerBound) to \(range.upperBound)")
     }
-    try check("latitude", latitude, -90...90)
-    try check("longitude", longitude, -180...180)
+    try check("latitude", latitude, in: -90...90)
+    try check("longitude", longitude, in: -180...180)
     for (name, value) in [
       ("aperture", aperture), ("focal_length", focalLength),
     ] {
-      try check(name, value, 0...Double.greatestFiniteMagnitude)
+      try check(name, value, in: 0...Double.greatestFiniteMagnitude)
     }
     if let shutterSpeed, !ShutterSpeed.isValid(shutterSpeed) {
       throw SatchelError(

@@ -29,7 +29,7 @@ struct ShardFileLoader {
   init(_ directory: ShardDirectory, sources: [Shard.Index: String], manifest: Manifest? = nil) {
     let pool = BufferPool()
     let read: @Sendable (Shard.Index) -> Outcome = {
-      Self.read($0, directory, sources, manifest?.checksum(of: $0), pool)
+      Self.read($0, in: directory, sources: sources, named: manifest?.checksum(of: $0), pool)
     }
     self.read = read
     shards = ReadAhead(Shard.Index.all, ahead: Self.ahead, threads: Self.threads) { shards in
@@ -45,7 +45,7 @@ struct ShardFileLoader {
   func stop() { shards.stop() }
 
   private static func read(
-    _ shard: Shard.Index, _ directory: ShardDirectory, _ sources: [Shard.Index: String], _ named: String?,
+    _ shard: Shard.Index, in directory: ShardDirectory, sources: [Shard.Index: String], named: String?,
     _ pool: BufferPool
   ) -> Outcome {
     do {

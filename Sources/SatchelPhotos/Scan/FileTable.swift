@@ -38,7 +38,7 @@ struct FileTable {
 
   /// Inserts or updates a file that was read.
   func put(_ path: [UInt8], _ photo: ScannedPhoto) throws {
-    try bound(path, photo.md5) { path, md5 in
+    try bound(path: path, md5: photo.md5) { path, md5 in
       try connection.run(
         """
         INSERT INTO photo_file(catalogue, path, md5, size, modified, is_missing) VALUES(?, ?, ?, ?, ?, 0)
@@ -50,7 +50,7 @@ struct FileTable {
 
   /// Marks a file as missing, unless another scan has found it since.
   func markMissing(_ file: KnownFile) throws {
-    try bound(file.path, file.md5) { path, md5 in
+    try bound(path: file.path, md5: file.md5) { path, md5 in
       try connection.run(
         """
         UPDATE photo_file SET is_missing = 1
@@ -62,7 +62,7 @@ struct FileTable {
 
   /// Removes the row of a missing file, unless another scan has found the file since.
   func remove(_ file: KnownFile) throws {
-    try bound(file.path, file.md5) { path, md5 in
+    try bound(path: file.path, md5: file.md5) { path, md5 in
       try connection.run(
         """
         DELETE FROM photo_file
@@ -97,7 +97,7 @@ struct FileTable {
   }
 
   // The statement refers to the bytes while it runs.
-  private func bound(_ path: [UInt8], _ md5: MD5, _ body: (Binding, Binding) throws -> Void) throws {
+  private func bound(path: [UInt8], md5: MD5, _ body: (Binding, Binding) throws -> Void) throws {
     let md5 = md5.bytes
     try path.withUnsafeBytes { path in
       try md5.withUnsafeBytes { md5 in try body(.textBytes(path), .blob(md5)) }

@@ -37,7 +37,7 @@ extension BlockTable {
   /// Writes all blocks of a version that has none yet.
   func write(_ file: ShardFile, version: Int64) throws {
     if file.kept.isEmpty {
-      try cut(file, file.entries[...], upTo: .max) { try put($0, of: file, upTo: $1, version: version) }
+      try cut(file.entries[...], of: file, upTo: .max) { try put($0, of: file, upTo: $1, version: version) }
     } else {
       try cutAll(file) { try put($0, of: file, upTo: $1, version: version) }
     }
@@ -48,7 +48,7 @@ extension BlockTable {
   ///
   /// - Parameter end: that of the last block
   private func cut(
-    _ file: ShardFile, _ entries: ArraySlice<ShardContent.Entry>, upTo end: UInt32,
+    _ entries: ArraySlice<ShardContent.Entry>, of file: ShardFile, upTo end: UInt32,
     _ body: (Content, UInt32) throws -> Void
   ) throws {
     guard let first = entries.first else { return }
@@ -119,7 +119,7 @@ extension BlockTable {
     guard let changed = try changed(version, file) else { return false }
     for (id, entries) in changed {
       if entries.isEmpty { try connection.run("DELETE FROM photo_block WHERE id = ?", .integer(id)) }
-      try cut(file, file.entries[entries], upTo: UInt32(truncatingIfNeeded: id)) {
+      try cut(file.entries[entries], of: file, upTo: UInt32(truncatingIfNeeded: id)) {
         try put($0, of: file, upTo: $1, version: version.id)
       }
     }

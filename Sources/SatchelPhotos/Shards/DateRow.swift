@@ -121,7 +121,7 @@ private struct Dated {
     var (one, other) = (dated, dated)
     let bits = UInt64.bitWidth - UInt64(bitPattern: latest &- earliest).leadingZeroBitCount
     for shift in stride(from: 0, to: bits, by: digit) {
-      distribute(one, into: &other, earliest, shift)
+      distribute(one, into: &other, from: earliest, shift: shift)
       swap(&one, &other)
     }
     return one
@@ -132,7 +132,7 @@ private struct Dated {
 
   /// Sorts by some bits of the seconds after the earliest date; equal ones stay in their order.
   private static func distribute(
-    _ source: [Dated], into target: inout [Dated], _ earliest: Int64, _ shift: Int
+    _ source: [Dated], into target: inout [Dated], from earliest: Int64, shift: Int
   ) {
     let mask: UInt64 = 1 << digit - 1
     var positions = [Int](repeating: 0, count: 1 << digit)

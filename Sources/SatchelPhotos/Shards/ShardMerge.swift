@@ -19,12 +19,12 @@ struct ShardMerge {
   ) throws -> Int64 {
     guard record.base.kept > 0, record.changes > 0 else {
       var merge = ShardMerge()
-      try merge.writeAll(connection, catalogue, record, to: sink)
+      try merge.writeAll(record, of: catalogue, connection, to: sink)
       return record.photos
     }
     var merged: [UInt8] = []
     var merge = ShardMerge()
-    try merge.writeAll(connection, catalogue, record) { merged.append(contentsOf: $0) }
+    try merge.writeAll(record, of: catalogue, connection) { merged.append(contentsOf: $0) }
     // A kept line with an open quote may now be before a line that closes it: the content is then what these
     // bytes parse to.
     return try merged.withUnsafeBytes { merged in
@@ -44,7 +44,7 @@ struct ShardMerge {
   }
 
   private mutating func writeAll(
-    _ connection: Connection, _ catalogue: Int64, _ record: ShardRecord, to sink: Sink
+    _ record: ShardRecord, of catalogue: Int64, _ connection: Connection, to sink: Sink
   ) throws {
     let base = try ShardVersionReader(connection, record.base, shard: record.shard)
     let overlay = try OverlayReader(

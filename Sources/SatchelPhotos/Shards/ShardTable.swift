@@ -133,14 +133,14 @@ struct ShardTable {
 
   private static func read(_ row: Statement, _ shard: Shard.Index) throws -> ShardRecord {
     var record = ShardRecord(shard: shard)
-    record.base = try version(row, 1, shard)
-    record.ancestor = try version(row, 6, shard)
+    record.base = try version(row, 1, of: shard)
+    record.ancestor = try version(row, 6, of: shard)
     record.isImported = row.flag(11)
     record.syncedChecksum = row.textIfAny(12)
     record.etag = row.textIfAny(13)
     record.source = row.textIfAny(14)
-    record.sequence = try count(row, 15, shard)
-    record.importedSequence = try count(row, 16, shard)
+    record.sequence = try count(row, 15, of: shard)
+    record.importedSequence = try count(row, 16, of: shard)
     record.changes = try row.integer(17, in: PhotoSchema.changes)
     record.added = try row.integer(18, in: PhotoSchema.changes)
     record.removed = try row.integer(19, in: PhotoSchema.changes)
@@ -153,7 +153,7 @@ struct ShardTable {
     return record
   }
 
-  private static func version(_ row: Statement, _ column: Int32, _ shard: Shard.Index) throws -> ShardVersion
+  private static func version(_ row: Statement, _ column: Int32, of shard: Shard.Index) throws -> ShardVersion
   {
     let id = row.anyInteger(column)
     if id == 0 { return .empty }
@@ -161,12 +161,12 @@ struct ShardTable {
       throw SatchelError(.damaged, "photo_shard: version \(id) of shard \(shard) does not exist")
     }
     return ShardVersion(
-      id: id, checksum: row.text(column + 1), photos: try count(row, column + 2, shard),
-      kept: try count(row, column + 3, shard), bytes: try count(row, column + 4, shard))
+      id: id, checksum: row.text(column + 1), photos: try count(row, column + 2, of: shard),
+      kept: try count(row, column + 3, of: shard), bytes: try count(row, column + 4, of: shard))
   }
 
   /// Reads a number that cannot overflow in sums.
-  private static func count(_ row: Statement, _ column: Int32, _ shard: Shard.Index) throws -> Int64 {
+  private static func count(_ row: Statement, _ column: Int32, of shard: Shard.Index) throws -> Int64 {
     let count = row.anyInteger(column)
     guard (0...1 << 56).contains(count) else {
       throw SatchelError(.damaged, "photo_shard: shard \(shard) has the count \(count)")

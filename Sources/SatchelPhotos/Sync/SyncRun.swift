@@ -68,7 +68,7 @@ final class SyncRun: Sendable {
       let failed = report.withLock { Set($0.failed.map(\.shard)) }
       let work = plan.shards.filter { !failed.contains($0) }
       if work.isEmpty { return try finish(isComplete: failed.isEmpty && only == nil, state) }
-      try execute(plan, work, state, isFirst: round == 0)
+      try execute(plan, of: work, state, isFirst: round == 0)
       state = try loadState()
     }
     for shard in try makePlan(state).shards {
@@ -152,7 +152,7 @@ final class SyncRun: Sendable {
   }
 
   private func execute(
-    _ plan: SyncPlan, _ work: [Shard.Index], _ state: SyncState, isFirst: Bool
+    _ plan: SyncPlan, of work: [Shard.Index], _ state: SyncState, isFirst: Bool
   ) throws {
     let view = manifestView.withLock { $0 }
     if let uuid = view.manifest?.directoryUUID { try ledger.beginSync(uuid: uuid, user: user) }

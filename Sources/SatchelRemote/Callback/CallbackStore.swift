@@ -15,7 +15,7 @@ package final class CallbackStore: ObjectStore {
   package func get(
     _ key: ObjectKey, ifNoneMatch known: ETag?, limit: Int64, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
-    let reading = try call(key.text, cancellation) {
+    let reading = try call(about: key.text, cancellation) {
       try calls.get(key.text, known?.text, limit, cancellation)
     }
     switch reading {
@@ -36,14 +36,14 @@ package final class CallbackStore: ObjectStore {
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    let etag = try call(key.text, cancellation, isWriting: true, isConditional: condition != .none) {
+    let etag = try call(about: key.text, cancellation, isWriting: true, isConditional: condition != .none) {
       try calls.put(key.text, body, condition, metadata.values, cancellation)
     }
     return try Self.etag(etag, key)
   }
 
   package func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
-    let head = try call(key.text, cancellation) { try calls.head(key.text, cancellation) }
+    let head = try call(about: key.text, cancellation) { try calls.head(key.text, cancellation) }
     guard head.size >= 0 else { throw Self.foreign(key.text, "returns a negative size") }
     return ObjectHead(
       size: head.size, etag: try Self.etag(head.etag, key), metadata: try Self.metadata(head.metadata, key))
@@ -53,7 +53,7 @@ package final class CallbackStore: ObjectStore {
     throws(ObjectStoreError)
   {
     do throws(ObjectStoreError) {
-      try call(key.text, cancellation, isWriting: true, isConditional: known != nil) {
+      try call(about: key.text, cancellation, isWriting: true, isConditional: known != nil) {
         try calls.delete(key.text, known?.text, cancellation)
       }
     } catch {
@@ -66,7 +66,7 @@ package final class CallbackStore: ObjectStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {
     let limit = min(max(limit, 1), 1000)
-    let host = try call("the listing", cancellation) {
+    let host = try call(about: "the listing", cancellation) {
       try calls.list(prefix.text, continuation?.text, limit, cancellation)
     }
     guard host.entries.count <= limit else {
@@ -98,8 +98,8 @@ package final class CallbackStore: ObjectStore {
 
   /// Calls the host, and converts its errors.
   private func call<Answer>(
-    _ subject: String, _ cancellation: Cancellation, isWriting: Bool = false, isConditional: Bool = false,
-    _ body: () throws -> Answer
+    about subject: String, _ cancellation: Cancellation, isWriting: Bool = false,
+    isConditional: Bool = false, _ body: () throws -> Answer
   ) throws(ObjectStoreError) -> Answer {
     try cancellation.check()
     do {

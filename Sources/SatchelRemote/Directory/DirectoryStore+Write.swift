@@ -37,7 +37,7 @@ extension DirectoryStore: LazyObjectStore {
     try file.write(body, cancellation)
     try locked(cancellation) { () throws(ObjectStoreError) in
       do throws(ObjectStoreError) {
-        try check(condition, key, path, cancellation)
+        try check(condition, on: key, at: path, cancellation)
       } catch {
         // The object may be the caller's own, whose directory could not be synced, and the caller continues
         // from it.
@@ -46,7 +46,7 @@ extension DirectoryStore: LazyObjectStore {
       }
       try writeID()
       guard let parent = try tree.directory(path.dropLast(), making: true) else { throw vanished(key) }
-      try self.metadata.prepare(key, etag, metadata)
+      try self.metadata.prepare(metadata, of: key, with: etag)
       try file.move(to: parent, name, isDurable: isDurable)
       self.metadata.removeOthers(key, keeping: etag)
     }
@@ -60,7 +60,7 @@ extension DirectoryStore: LazyObjectStore {
     let path = try tree.path(to: key)
     guard let name = path.last, try tree.root() != nil else { return }
     try locked(cancellation) { () throws(ObjectStoreError) in
-      if let known { try check(.ifMatch(known), key, path, cancellation) }
+      if let known { try check(.ifMatch(known), on: key, at: path, cancellation) }
       guard let parent = try tree.directory(path.dropLast()) else { return }
       if try tree.object(key, named: name, in: parent) != nil, unlinkat(parent.number, name, 0) != 0 {
         throw .system(errno, key.text)
@@ -90,7 +90,7 @@ extension DirectoryStore: LazyObjectStore {
   }
 
   private func check(
-    _ condition: ObjectCondition, _ key: ObjectKey, _ path: [String], _ cancellation: Cancellation
+    _ condition: ObjectCondition, on key: ObjectKey, at path: [String], _ cancellation: Cancellation
   ) throws(ObjectStoreError) {
     switch condition {
     case .none: return

@@ -60,7 +60,7 @@ public final class DirectoryStore: ObjectStore {
   ) throws(ObjectStoreError) -> ObjectReading {
     try cancellation.check()
     let path = try tree.path(to: key)
-    return try reading(key, path) { file, hasChanged throws(ObjectStoreError) in
+    return try reading(key, at: path) { file, hasChanged throws(ObjectStoreError) in
       let (body, etag) = try file.body(limit: limit, cancellation)
       if etag == known { return .notModified }
       let metadata = try self.metadata.read(key, etag)
@@ -71,7 +71,7 @@ public final class DirectoryStore: ObjectStore {
   public func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     try cancellation.check()
     let path = try tree.path(to: key)
-    return try reading(key, path) { file, hasChanged throws(ObjectStoreError) in
+    return try reading(key, at: path) { file, hasChanged throws(ObjectStoreError) in
       let etag = try file.etag(cancellation)
       let metadata = try self.metadata.read(key, etag)
       return try hasChanged() ? nil : ObjectHead(size: file.size, etag: etag, metadata: metadata)
@@ -81,7 +81,7 @@ public final class DirectoryStore: ObjectStore {
   /// Reads until content and metadata are consistent: a writer removes the old metadata after replacing the
   /// old content, so they are consistent if the content is still the current one afterwards.
   private func reading<Value>(
-    _ key: ObjectKey, _ path: [String],
+    _ key: ObjectKey, at path: [String],
     _ body: (borrowing ObjectFile, _ hasChanged: () throws(ObjectStoreError) -> Bool) throws(ObjectStoreError)
       -> Value?
   ) throws(ObjectStoreError) -> Value {

@@ -72,7 +72,8 @@ struct DirectoryWalk {
           isFull = true
           return
         }
-        let entry = try etags.entry(key, candidate.name.text, in: directory, candidate.status, cancellation)
+        let entry = try etags.entry(
+          key, name: candidate.name.text, in: directory, status: candidate.status, cancellation)
         if let entry { entries.append(entry) }
       }
       if isFull { return }

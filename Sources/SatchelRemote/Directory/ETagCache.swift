@@ -28,7 +28,7 @@ struct ETagCache {
   /// - Returns: nil when the file no longer exists; an entry without an ETag when it cannot be read
   /// - Throws: `.cancelled`
   mutating func entry(
-    _ key: ObjectKey, _ name: String, in directory: borrowing Descriptor, _ status: stat,
+    _ key: ObjectKey, name: String, in directory: borrowing Descriptor, status: stat,
     _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage.Entry? {
     let known = self.known ?? file.read()

@@ -38,7 +38,7 @@ struct MetadataFiles {
 
   /// Writes the metadata of content that is about to be renamed to its final name. The caller holds the
   /// store's lock.
-  func prepare(_ key: ObjectKey, _ etag: ETag, _ metadata: ObjectMetadata) throws(ObjectStoreError) {
+  func prepare(_ metadata: ObjectMetadata, of key: ObjectKey, with etag: ETag) throws(ObjectStoreError) {
     let path = path(key)
     if metadata == .none {
       guard let directory = try tree.directory(path[...]) else { return }

@@ -26,7 +26,7 @@ public struct ConditionProbe: Sendable {
   ) throws(ObjectStoreError) -> Verdict {
     var (last, count) = ("", 0)
     for _ in 0..<Self.maximumTrials {
-      switch try trial(store, under: prefix, retry, cancellation) {
+      switch try trial(store, under: prefix, retry: retry, cancellation) {
       case .supported: return .supported
       case .unsupported(let reason):
         (last, count) = (reason, reason == last ? count + 1 : 1)
@@ -39,7 +39,7 @@ public struct ConditionProbe: Sendable {
   }
 
   private func trial(
-    _ store: any ObjectStore, under prefix: ObjectPrefix, _ retry: Retry, _ cancellation: Cancellation
+    _ store: any ObjectStore, under prefix: ObjectPrefix, retry: Retry, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> Verdict {
     let name = (0..<2).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
     let key = try ObjectKey(prefix.text + "condition-probe-" + name)

@@ -16,7 +16,8 @@ extension S3Store {
     case .ifAbsent:
       request.headers.append(("if-none-match", "*"))
       response = try send(request, about: key.text, body: body, needsOwnConnection: true, cancellation)
-    case .ifMatch(let known): response = try send(request, body, ifMatch: known, key, cancellation)
+    case .ifMatch(let known):
+      response = try send(request, about: key, body: body, ifMatch: known, cancellation)
     }
     guard response.isSuccess else { throw failure(response, about: key.text, isWriting: true) }
     if response.headers["etag"] != nil { return try etag(of: response, key) }
@@ -45,7 +46,7 @@ extension S3Store {
       guard try head(key, cancellation: cancellation).etag == known else {
         throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed: its ETag differs")
       }
-      response = try send(request, nil, ifMatch: known, key, cancellation)
+      response = try send(request, about: key, body: nil, ifMatch: known, cancellation)
     } else {
       response = try send(request, about: key.text, cancellation)
     }
@@ -56,7 +57,7 @@ extension S3Store {
 
   /// Sends a request with If-Match, with the ETag quoted as the server expects.
   private func send(
-    _ request: SigningRequest, _ body: [UInt8]?, ifMatch known: ETag, _ key: ObjectKey,
+    _ request: SigningRequest, about key: ObjectKey, body: [UInt8]?, ifMatch known: ETag,
     _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> HTTPResponse {
     func attempt(_ quoting: ETagQuoting) throws(ObjectStoreError) -> HTTPResponse {

@@ -71,7 +71,7 @@ struct DirectoryRefresh: Sendable {
         // Deleted since the directory was read.
         names.remove(name)
         continue
-      case .refused(let failure): outcome.note(failure, entry.name, before)
+      case .refused(let failure): outcome.note(failure, of: entry.name, known: before)
       case .file(let metadata, let components):
         if let before, before.hash != nil, before.isCurrent, before.metadata == metadata {
           outcome.unchanged += 1
@@ -136,7 +136,7 @@ struct DirectoryRefresh: Sendable {
         outcome.parsed += 1
       }
     } catch {
-      outcome.note(error, job.name, job.known)
+      outcome.note(error, of: job.name, known: job.known)
     }
   }
 }
@@ -144,7 +144,7 @@ struct DirectoryRefresh: Sendable {
 extension DirectoryRefresh.Outcome {
   /// Adds a file that could not be read.
   fileprivate mutating func note(
-    _ failure: StoryFailure, _ name: String, _ known: StoryFileTable.IndexedFile?
+    _ failure: StoryFailure, of name: String, known: StoryFileTable.IndexedFile?
   ) {
     if let known, known.hash == nil, known.isCurrent, known.message == failure.message {
       unchanged += 1

@@ -23,12 +23,12 @@ extension StoryLibrary {
   /// - Throws: `.closed`; `.noMemory` when no thread can be created
   public func preload(_ completion: (@Sendable (Result<StoryListing, any Error>) -> Void)? = nil) throws {
     try checkOpen()
-    let promise = Preload<StoryListing>(nil, loads, completion)
+    let promise = Preload<StoryListing>(of: nil, in: loads, completion)
     try worker.add { [weak self] in
       guard let self else { return }
       do {
         let listing = try self.loadAll()
-        self.fillCache(listing.stories.map(\.id)[...], listing, promise)
+        self.fillCache(with: listing.stories.map(\.id)[...], of: listing, promise)
       } catch {
         promise.complete(.failure(error))
       }
@@ -45,7 +45,7 @@ extension StoryLibrary {
   ) throws {
     try checkOpen()
     try Self.checkName(id)
-    let promise = Preload<Story>(id, loads, completion)
+    let promise = Preload<Story>(of: id, in: loads, completion)
     try worker.add { [weak self] in
       guard let self else { return }
       promise.complete(Result { try self.story(id) })
@@ -65,7 +65,7 @@ extension StoryLibrary {
 
   /// Reads the first story, and enqueues the others after what was enqueued meanwhile.
   private func fillCache(
-    _ stories: ArraySlice<String>, _ listing: StoryListing, _ promise: Preload<StoryListing>
+    with stories: ArraySlice<String>, of listing: StoryListing, _ promise: Preload<StoryListing>
   ) {
     if isClosed.load(ordering: .relaxed) { return }
     // Leaves an eighth of the budget free, so that the last stories do not evict the first ones.
@@ -74,7 +74,7 @@ extension StoryLibrary {
     // The next refresh handles a file that changed meanwhile.
     _ = try? story(id)
     let added: Void? = try? worker.add { [weak self] in
-      self?.fillCache(stories.dropFirst(), listing, promise)
+      self?.fillCache(with: stories.dropFirst(), of: listing, promise)
     }
     if added == nil { promise.complete(.success(listing)) }
   }
@@ -90,7 +90,7 @@ extension StoryLibrary {
     private let isComplete = Locked(false)
     private let completion: (@Sendable (Result<Value, any Error>) -> Void)?
 
-    init(_ story: String?, _ loads: Loads, _ completion: (@Sendable (Result<Value, any Error>) -> Void)?) {
+    init(of story: String?, in loads: Loads, _ completion: (@Sendable (Result<Value, any Error>) -> Void)?) {
       self.story = story.map { StoryName($0) }
       self.loads = loads
       self.completion = completion

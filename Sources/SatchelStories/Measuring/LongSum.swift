@@ -43,7 +43,7 @@ struct LongSum {
         carries[index] = 0
         for choice in table.choiceRange(segment) where targets[choice] >= 0 {
           let other = Int(position[Int(targets[choice])])
-          if other >= 0 { carries[index] += Self.add(&sums, other * width, to: row, width) }
+          if other >= 0 { carries[index] += Self.add(other * width, to: row, width: width, in: &sums) }
         }
       }
       result.append(contentsOf: sums[0..<width])
@@ -57,7 +57,7 @@ struct LongSum {
   /// - Returns: the carry
   @inline(__always)
   private static func add(
-    _ sums: inout ContiguousArray<UInt64>, _ other: Int, to row: Int, _ width: Int
+    _ other: Int, to row: Int, width: Int, in sums: inout ContiguousArray<UInt64>
   ) -> UInt64 {
     sums.withUnsafeMutableBufferPointer { sums in
       var carry: UInt64 = 0

@@ -41,7 +41,7 @@ struct CatalogueDeleteCommand: ParsableCommand {
     } else if isNothing {
       Terminal.printError("nothing of that is stored")
     } else {
-      let entities = Terminal.count(receipt.entities, "entity", "entities")
+      let entities = Terminal.count(receipt.entities, "entity", plural: "entities")
       print(
         "Deleted \(entities) and \(Terminal.count(receipt.contexts, "place")): \(receipt.bytes) bytes of content."
       )

@@ -71,7 +71,7 @@ struct CataloguePruneCommand: ParsableCommand {
     let receipt = try store.catalogue.prune(options)
     try store.close()
     if arguments.json { return try Terminal.print(json: receipt.json) }
-    let entities = Terminal.count(receipt.entities, "entity", "entities")
+    let entities = Terminal.count(receipt.entities, "entity", plural: "entities")
     let places = Terminal.count(receipt.contexts, "place")
     print("Deleted \(entities) and \(places): \(receipt.bytes) bytes of content.")
     print("The file shrank by \(receipt.fileBytes) bytes.")

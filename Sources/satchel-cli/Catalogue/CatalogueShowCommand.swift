@@ -65,7 +65,7 @@ struct CatalogueShowCommand: ParsableCommand {
       let rows = contexts.map { context in
         [
           Terminal.time(context.updatedAt), Terminal.count(context.sectionCount, "section"),
-          Terminal.count(context.entityCount, "entity", "entities"),
+          Terminal.count(context.entityCount, "entity", plural: "entities"),
           context.location.name
             + (active.map { $0.isSamePlace(as: context.location) } ?? false ? "  (active)" : ""),
         ]
@@ -84,7 +84,7 @@ struct CatalogueShowCommand: ParsableCommand {
     } else {
       let rows = headers.map { header in
         [
-          header.section, Terminal.count(header.entityCount, "entity", "entities"), by(header),
+          header.section, Terminal.count(header.entityCount, "entity", plural: "entities"), by(header),
           Terminal.time(header.updatedAt), header.displayTitle ?? "",
         ]
       }

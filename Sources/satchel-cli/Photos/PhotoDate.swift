@@ -33,7 +33,8 @@ struct PhotoDate {
     guard let (_, year, month, day, hour, minute, second, zone) = text.wholeMatch(of: pattern)?.output,
       let year = Int32(year), let month = Int32(month),
       let first = moment(
-        year, month, number(day) ?? 1, number(hour) ?? 0, number(minute) ?? 0, number(second) ?? 0),
+        year, month, day: number(day) ?? 1, hour: number(hour) ?? 0, minute: number(minute) ?? 0,
+        second: number(second) ?? 0),
       let offset = zone.map({ TimeZone($0) }) ?? TimeZone(seconds: 0)
     else { return nil }
     let length: Int64
@@ -50,8 +51,7 @@ struct PhotoDate {
 
   /// Returns Unix seconds of a UTC date; nil for a date that does not exist.
   private static func moment(
-    _ year: Int32, _ month: Int32, _ day: Int32 = 1, _ hour: Int32 = 0, _ minute: Int32 = 0,
-    _ second: Int32 = 0
+    _ year: Int32, _ month: Int32, day: Int32 = 1, hour: Int32 = 0, minute: Int32 = 0, second: Int32 = 0
   ) -> Int64? {
     var parts = tm()
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)

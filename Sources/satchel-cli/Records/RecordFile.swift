@@ -50,11 +50,11 @@ struct RecordFile {
         error.code, "\(path == "-" ? "the standard input" : path.printable): \(error.message)")
     }
     if let format {
-      readPlain(bytes, collection, format)
+      readPlain(bytes, of: collection, format)
     } else if Self.isMirror(bytes) {
       readMirror(bytes, collection)
     } else if bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "[") {
-      readPlain(bytes, collection, .plain())
+      readPlain(bytes, of: collection, .plain())
     } else {
       readLines(bytes)
     }
@@ -97,7 +97,7 @@ struct RecordFile {
     }
   }
 
-  private mutating func readPlain(_ bytes: [UInt8], _ collection: String, _ format: MirrorFormat) {
+  private mutating func readPlain(_ bytes: [UInt8], of collection: String, _ format: MirrorFormat) {
     do {
       let file = try MirrorFile(parsing: bytes, as: format, collection: collection, version: 1)
       plain = file
@@ -166,7 +166,7 @@ private enum RecordLine {
   ///
   /// - Throws: `JSONError` with the position in the line
   static func record(in tape: JSONTape) throws -> ImportedRecord {
-    guard tape[tape.root].kind == .object else { throw failure("must be an object", tape.root, "", of: tape) }
+    guard tape[tape.root].kind == .object else { throw failure("must be an object", at: tape.root, of: tape) }
     var (id, document): (Int?, Int?)
     var numbers: [String: Int64] = [:]
     for child in tape.children(of: tape.root) {
@@ -177,15 +177,15 @@ private enum RecordLine {
       case "revision", "created", "modified": numbers[key] = try integer(child, key, of: tape)
       // Written by "list"; describes the store that it was read from.
       case "sync_status": break
-      default: throw failure("unknown key", child - 1, JSONPath.pointer([key]), of: tape)
+      default: throw failure("unknown key", at: child - 1, JSONPath.pointer([key]), of: tape)
       }
     }
     guard let id, tape[id].kind == .string else {
-      throw failure("must have a string \"id\"", id ?? tape.root, id == nil ? "" : "/id", of: tape)
+      throw failure("must have a string \"id\"", at: id ?? tape.root, id == nil ? "" : "/id", of: tape)
     }
     guard let document, tape[document].kind == .object else {
       throw failure(
-        "must have an object \"document\"", document ?? tape.root,
+        "must have an object \"document\"", at: document ?? tape.root,
         document == nil ? "" : "/document", of: tape)
     }
     var body: [UInt8] = []
@@ -198,19 +198,19 @@ private enum RecordLine {
     guard let revision = numbers["revision"], let created = numbers["created"],
       let modified = numbers["modified"]
     else {
-      throw failure("revision, created and modified must be given together", tape.root, "", of: tape)
+      throw failure("revision, created and modified must be given together", at: tape.root, of: tape)
     }
     return ImportedRecord.Stamp(revision: revision, created: created, modified: modified)
   }
 
   private static func integer(_ index: Int, _ key: String, of tape: JSONTape) throws -> Int64 {
     guard tape[index].kind == .integer, let number = Int64(tape.text(index)), key != "revision" || number > 0
-    else { throw failure("must be an integer; a revision must be 1 or more", index, "/\(key)", of: tape) }
+    else { throw failure("must be an integer; a revision must be 1 or more", at: index, "/\(key)", of: tape) }
     return number
   }
 
   private static func failure(
-    _ reason: String, _ index: Int, _ pointer: String, of tape: JSONTape
+    _ reason: String, at index: Int, _ pointer: String = "", of tape: JSONTape
   ) -> JSONError {
     JSONError(reason, pointer: pointer, position: tape.position(index))
   }

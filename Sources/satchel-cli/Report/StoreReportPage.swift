@@ -18,12 +18,12 @@ struct StoreReportPage {
     try output.put(frame.head)
     try output.put(summary)
     try output.put(check)
-    try output.put(section("places", "Places", of: report.places, places))
-    try output.put(section("photos", "Photos", of: report.albums, albums))
-    try output.put(section("collections", "Collections", of: report.collections, collections))
-    try output.put(section("state", "State", of: report.state, state))
-    try output.put(section("syncs", "Syncs", of: report.syncStatus, syncs))
-    try output.put(section("space", "Space", of: report.statistics, space))
+    try output.put(section("Places", of: report.places, places))
+    try output.put(section("Photos", of: report.albums, albums))
+    try output.put(section("Collections", of: report.collections, collections))
+    try output.put(section("State", of: report.state, state))
+    try output.put(section("Syncs", of: report.syncStatus, syncs))
+    try output.put(section("Space", of: report.statistics, space))
     try output.put(frame.foot)
   }
 
@@ -65,8 +65,9 @@ struct StoreReportPage {
 
   /// A section about a part of the store, or the reason why it cannot be read.
   private func section<Value>(
-    _ id: String, _ title: String, of part: StoreReport.Part<Value>, _ content: (Value) -> String
+    _ title: String, of part: StoreReport.Part<Value>, _ content: (Value) -> String
   ) -> String {
+    let id = title.lowercased()
     let body =
       switch part {
       case .read(let value): content(value)
@@ -119,7 +120,7 @@ struct StoreReportPage {
     }
     let remarks = [
       place.isActive ? "the active location" : nil, context.isComplete ? "delivered as complete" : nil,
-      Terminal.count(context.entityCount, "entity", "entities"), Terminal.bytes(context.bytes),
+      Terminal.count(context.entityCount, "entity", plural: "entities"), Terminal.bytes(context.bytes),
     ]
     return """
       <h3 dir="auto">\(name)</h3>

@@ -74,7 +74,7 @@ struct StoreStatsCommand: ParsableCommand {
 extension StoreStatistics.Subject {
   /// The contents as text: "1 collection, 53 records".
   var countsText: String {
-    counts.map { Terminal.count($0.count, Self.singular($0.name), $0.name) }.joined(separator: ", ")
+    counts.map { Terminal.count($0.count, Self.singular($0.name), plural: $0.name) }.joined(separator: ", ")
   }
 
   /// Returns the singular of an English plural: "entity" for "entities".

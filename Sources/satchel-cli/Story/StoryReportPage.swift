@@ -24,7 +24,7 @@ struct StoryReportPage {
     let errors = stories.reduce(0) { $0 + $1.errors }
     let warnings = stories.reduce(0) { $0 + $1.warnings }
     return """
-      <p>\(Terminal.count(stories.count, "story", "stories")), \(Terminal.count(errors, "error")), \
+      <p>\(Terminal.count(stories.count, "story", plural: "stories")), \(Terminal.count(errors, "error")), \
       \(Terminal.count(warnings, "warning")).</p>
       <p class="search" hidden><label for="search">Search</label>
       <input id="search" type="search" autocomplete="off" spellcheck="false" \

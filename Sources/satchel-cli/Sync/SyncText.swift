@@ -13,7 +13,7 @@ struct SyncText {
       lines.append("failed: \(isNamed ? "" : "\(name): ")\(failure.message)")
     }
     for loss in report.losses {
-      lines.append("lost: \(Terminal.count(loss.entries, "entry", "entries")) in \(loss.pack)")
+      lines.append("lost: \(Terminal.count(loss.entries, "entry", plural: "entries")) in \(loss.pack)")
     }
     if report.isUnchanged { lines.append("nothing to transfer: both sides are in sync") }
     lines.append(Terminal.traffic(requests: report.requests, report.bytesUp, report.bytesDown))
