@@ -12,10 +12,12 @@ public struct StoryHeader: Equatable, Sendable, JSONConvertible {
   public var estimatedReadingMinutes: Int64?
   /// The age range as written, such as "5-8".
   public var ageRange: String?
-  public var tags: [String]
+  public var tags: [String] = []
   /// The value in the file; a library keeps purchases separately.
   public var isPurchased: Bool?
+}
 
+extension StoryHeader {
   init(_ table: StoryTable) {
     id = table.string(.id)
     title = table.string(.title)

@@ -176,7 +176,7 @@ struct LibrarySelectTests {
     try fixture.put("3.json", LibraryFixture.story("b", title: "Äpfel", minutes: 2))
     try fixture.put("4.json", LibraryFixture.story("a", title: "apfel", minutes: 2))
     let library = try fixture.library()
-    #expect(try library.summary("c").pathCount == -1 && library.summary("d").pathCount == 2)
+    #expect(try library.summary("c").paths == .unbounded && library.summary("d").paths.saturated == 2)
     let query = try StoryQuery(json: ["sort": .string(sort), "descending": .bool(isDescending)])
     #expect(try library.select(query).map(\.id) == expected)
   }

@@ -84,7 +84,7 @@ extension StoryFileTable {
         number(summary.choices), number(summary.endings), number(summary.words), number(summary.shortestPath),
         number(summary.longestPath), thousandths(summary.shortestMinutes),
         thousandths(summary.longestMinutes),
-        .integer(summary.pathCount), number(summary.errors), number(summary.warnings)
+        .integer(summary.paths.saturated), number(summary.errors), number(summary.warnings)
       ) { row = $0.anyInteger(0) }
     }
     guard let row else { return }

@@ -120,25 +120,16 @@ struct StoryFileTable {
       return .problem(
         StoryFailure(code: code, message: row.text(7), line: number(8), column: number(9)))
     }
-    var summary = StorySummary(id: row.text(10), file: row.text(1))
-    summary.title = row.textIfAny(11)
-    summary.author = row.textIfAny(13)
-    summary.originalSource = row.textIfAny(14)
-    summary.culturalOrigin = row.textIfAny(15)
-    summary.synopsis = row.textIfAny(16)
-    summary.coverImageName = row.textIfAny(17)
-    summary.estimatedReadingMinutes = row.isNull(18) ? nil : row.anyInteger(18)
-    summary.ageRange = row.textIfAny(19)
-    summary.isPurchased = row.flag(20)
-    summary.segments = number(21) ?? 0
-    summary.choices = number(22) ?? 0
-    summary.endings = number(23) ?? 0
-    summary.words = number(24) ?? 0
-    summary.shortestPath = number(25)
-    summary.longestPath = number(26)
-    summary.shortestMinutes = Double(row.anyInteger(27)) / 1000
-    summary.longestMinutes = Double(row.anyInteger(28)) / 1000
-    summary.pathCount = row.anyInteger(29)
+    let header = StoryHeader(
+      title: row.textIfAny(11), author: row.textIfAny(13), originalSource: row.textIfAny(14),
+      culturalOrigin: row.textIfAny(15), synopsis: row.textIfAny(16), coverImageName: row.textIfAny(17),
+      estimatedReadingMinutes: row.isNull(18) ? nil : row.anyInteger(18), ageRange: row.textIfAny(19),
+      isPurchased: row.flag(20))
+    let statistics = StoryStatistics(
+      segments: number(21) ?? 0, choices: number(22) ?? 0, endings: number(23) ?? 0, words: number(24) ?? 0,
+      shortestPath: number(25), longestPath: number(26), shortestMinutes: Double(row.anyInteger(27)) / 1000,
+      longestMinutes: Double(row.anyInteger(28)) / 1000, paths: PathCount(saturated: row.anyInteger(29)))
+    var summary = StorySummary(id: row.text(10), file: row.text(1), header: header, statistics: statistics)
     summary.errors = number(30) ?? 0
     summary.warnings = number(31) ?? 0
     return .story(summary, titleKey: row.text(12))
@@ -155,7 +146,7 @@ struct StoryFileTable {
       guard let position = positions[current],
         case .story(var summary, let key) = rows[position].record.content
       else { return }
-      summary.tags = tags
+      summary.header.tags = tags
       rows[position].record.content = .story(summary, titleKey: key)
     }
     try connection.each(

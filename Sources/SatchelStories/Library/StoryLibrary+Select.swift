@@ -93,8 +93,8 @@ extension StoryLibrary {
       return switch query.sort {
       case nil: 0
       case .title: UInt64(ranks[position])
-      case .readingTime: Self.ordered(story.estimatedReadingMinutes ?? .max)
-      case .pathCount: story.pathCount < 0 ? .max : UInt64(story.pathCount)
+      case .readingTime: Self.ordered(story.header.estimatedReadingMinutes ?? .max)
+      case .pathCount: UInt64(bitPattern: story.statistics.paths.saturated)
       }
     }
     let keyed = found.map { (candidate: $0, number: number($0.position), rank: ranks[$0.position]) }
@@ -114,11 +114,11 @@ extension StoryLibrary {
 extension StoryQuery {
   /// Whether a story matches all conditions except the search and the purchase.
   fileprivate func matches(_ story: StorySummary) -> Bool {
-    if let ageRange, story.ageRange != ageRange { return false }
-    if let culture, story.culturalOrigin != culture { return false }
-    guard tags.allSatisfy({ story.tags.contains($0) }) else { return false }
+    if let ageRange, story.header.ageRange != ageRange { return false }
+    if let culture, story.header.culturalOrigin != culture { return false }
+    guard tags.allSatisfy({ story.header.tags.contains($0) }) else { return false }
     if let age {
-      guard let ages = story.ageRange.flatMap({ AgeRange($0) }) else { return false }
+      guard let ages = story.header.ageRange.flatMap({ AgeRange($0) }) else { return false }
       return ages.lowest <= age && age <= ages.highest ?? .max
     }
     return true

@@ -53,26 +53,7 @@ extension StoryRecord.Content {
       return .problem(StoryFailure(code: .notAStory, message: "its header is larger than 16 MiB"))
     }
     let report = StoryReport(analysis)
-    var summary = StorySummary(id: id, file: file)
-    summary.title = header.title
-    summary.author = header.author
-    summary.originalSource = header.originalSource
-    summary.culturalOrigin = header.culturalOrigin
-    summary.synopsis = header.synopsis
-    summary.coverImageName = header.coverImageName
-    summary.estimatedReadingMinutes = header.estimatedReadingMinutes
-    summary.ageRange = header.ageRange
-    summary.tags = header.tags
-    summary.isPurchased = header.isPurchased ?? false
-    summary.segments = report.statistics.segments
-    summary.choices = report.statistics.choices
-    summary.endings = report.statistics.endings
-    summary.words = report.statistics.words
-    summary.shortestPath = report.statistics.shortestPath
-    summary.longestPath = report.statistics.longestPath
-    summary.shortestMinutes = report.statistics.shortestMinutes
-    summary.longestMinutes = report.statistics.longestMinutes
-    summary.pathCount = report.statistics.paths.saturated
+    var summary = StorySummary(id: id, file: file, header: header, statistics: report.statistics)
     summary.errors = report.errorCount
     summary.warnings = report.warningCount
     return .story(summary, titleKey: TitleKey.key(of: header.title ?? ""))

@@ -5,6 +5,11 @@ public enum PathCount: Equatable, Sendable {
   /// A path to an ending can contain a cycle.
   case unbounded
 
+  /// The number that `saturated` returned.
+  init(saturated number: Int64) {
+    self = number < 0 ? .unbounded : .finite(UInt64(number), isExact: number < .max)
+  }
+
   /// The number as an integer: -1 for unbounded, `Int64.max` for that many or more.
   public var saturated: Int64 {
     switch self {

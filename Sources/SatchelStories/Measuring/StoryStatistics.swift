@@ -17,8 +17,15 @@ public struct StoryStatistics: Equatable, Sendable, JSONConvertible {
   public var longestMinutes: Double
   /// Different ways from start to an ending.
   public var paths: PathCount
+}
 
+extension StoryStatistics {
   private static let wordsPerMinute = 200.0
+
+  /// Those of a text that is not a story.
+  static let none = StoryStatistics(
+    segments: 0, choices: 0, endings: 0, words: 0, shortestMinutes: 0, longestMinutes: 0,
+    paths: .finite(0, isExact: true))
 
   init(_ analysis: StoryAnalysis) {
     let table = analysis.table

@@ -1,4 +1,4 @@
-/// Escapes text and prepares pictures for an HTML page.
+/// The elements of the tool's HTML pages: escaped text, facts, notes, pictures.
 enum HTML {
   /// Escapes text for use as content or as a quoted attribute; control characters are replaced by U+FFFD, those of
   /// bidirectional text too, which can make one name look like another.
@@ -16,6 +16,35 @@ enum HTML {
       }
     }
     return String(result)
+  }
+
+  /// A section of a page, with its heading as its name.
+  ///
+  /// - Parameter body: HTML
+  static func section(_ title: String, id: String, _ body: String) -> String {
+    """
+    <section id="\(id)" aria-labelledby="title-\(id)">
+    <h2 id="title-\(id)" dir="auto">\(escaped(title))</h2>
+    \(body)</section>
+
+    """
+  }
+
+  static func file(_ name: String) -> String { "<p class=\"file\">\(escaped(name))</p>\n" }
+
+  static func note(_ text: String) -> String { "<p class=\"note\">\(escaped(text))</p>\n" }
+
+  /// A note that a list is not complete; empty when it is.
+  static func more(than shown: Int, of count: Int, listedBy command: String) -> String {
+    count > shown ? note("And \(count - shown) more: satchel \(command) lists them.") : ""
+  }
+
+  /// A list of names and values; those without a value are left out.
+  static func facts(_ pairs: [(name: String, value: String?)]) -> String {
+    let items = pairs.compactMap { name, value in
+      value.map { "<div><dt>\(name)</dt><dd dir=\"auto\">\(escaped($0))</dd></div>" }
+    }
+    return "<dl>\(items.joined())</dl>\n"
   }
 
   /// Converts an SVG document of Graphviz to an element of a page: removes the document's prologue, and the

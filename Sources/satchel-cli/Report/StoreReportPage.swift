@@ -15,9 +15,7 @@ struct StoreReportPage {
 
   func write(to output: Output) throws {
     let frame = PageFrame(title: title)
-    try output.put(frame.head)
-    try output.put(summary)
-    try output.put(check)
+    try output.put(frame.head + summary + check)
     try output.put(section("Places", of: report.places, places))
     try output.put(section("Photos", of: report.albums, albums))
     try output.put(section("Collections", of: report.collections, collections))
@@ -53,8 +51,7 @@ struct StoreReportPage {
     let items = findings.prefix(Self.maxFindings).map {
       "<li class=\"error\"><code>\(HTML.escaped($0.code))</code> <bdi>\(HTML.escaped($0.message))</bdi></li>\n"
     }
-    let others = findings.count - items.count
-    let rest = others > 0 ? note("And \(others) more: satchel store check lists them.") : ""
+    let rest = HTML.more(than: items.count, of: findings.count, listedBy: "store check")
     return """
       <p class="state damaged">The check has \(Terminal.count(findings.count, "finding")).</p>
       <ul class="findings">
@@ -67,22 +64,14 @@ struct StoreReportPage {
   private func section<Value>(
     _ title: String, of part: StoreReport.Part<Value>, _ content: (Value) -> String
   ) -> String {
-    let id = title.lowercased()
     let body =
       switch part {
       case .read(let value): content(value)
       case .unreadable(let reason):
         "<p class=\"error\"><strong>cannot be read</strong> \(HTML.escaped(reason))</p>\n"
       }
-    return """
-      <section id="\(id)" aria-labelledby="title-\(id)">
-      <h2 id="title-\(id)">\(title)</h2>
-      \(body)</section>
-
-      """
+    return HTML.section(title, id: title.lowercased(), body)
   }
-
-  private func note(_ text: String) -> String { "<p class=\"note\">\(HTML.escaped(text))</p>\n" }
 
   private func time(_ milliseconds: Int64?) -> String {
     milliseconds.map { "\(Terminal.time($0)) UTC" } ?? "–"
@@ -91,10 +80,9 @@ struct StoreReportPage {
   // MARK: Places
 
   private func places(_ places: StoreReport.Places) -> String {
-    guard !places.shown.isEmpty else { return note("Nothing was delivered for a place.") }
-    let list = places.shown.map(place).joined()
-    let others = places.count - places.shown.count
-    return list + (others > 0 ? note("And \(others) more: satchel catalogue show lists them.") : "")
+    guard !places.shown.isEmpty else { return HTML.note("Nothing was delivered for a place.") }
+    return places.shown.map(place).joined()
+      + HTML.more(than: places.shown.count, of: places.count, listedBy: "catalogue show")
   }
 
   private func place(_ place: StoreReport.Place) -> String {
@@ -132,7 +120,7 @@ struct StoreReportPage {
   // MARK: Photos
 
   private func albums(_ albums: [StoreReport.Album]) -> String {
-    albums.isEmpty ? note("There are no photo catalogues.") : albums.map(album).joined()
+    albums.isEmpty ? HTML.note("There are no photo catalogues.") : albums.map(album).joined()
   }
 
   private func album(_ album: StoreReport.Album) -> String {
@@ -140,19 +128,18 @@ struct StoreReportPage {
     let backups = BackupStatus.allCases.compactMap { backup in
       status.backups[backup].map { $0 > 0 ? "\($0) \(backup.label)" : nil } ?? nil
     }
-    let pairs = [
+    let facts = HTML.facts([
       ("Photos", "\(status.photos)"), ("Starred", "\(album.starred)"),
       ("Changes to upload", "\(status.changes)"), ("Conflicts", "\(status.conflicts)"),
       ("Backups", backups.isEmpty ? "–" : backups.joined(separator: ", ")),
       ("Last sync", time(status.lastSync)), ("User", status.user ?? "–"),
-    ]
-    let items = pairs.map { "<div><dt>\($0.0)</dt><dd dir=\"auto\">\(HTML.escaped($0.1))</dd></div>" }
+    ])
     let undated =
-      album.undated > 0 ? note("\(Terminal.count(album.undated, "photo")) whose date has no valid year.") : ""
+      album.undated > 0
+      ? HTML.note("\(Terminal.count(album.undated, "photo")) whose date has no valid year.") : ""
     return """
       <h3 dir="auto">\(HTML.escaped(status.directory))</h3>
-      <dl>\(items.joined())</dl>
-      \(periods(album))\(undated)
+      \(facts)\(periods(album))\(undated)
       """
   }
 
@@ -177,7 +164,7 @@ struct StoreReportPage {
   // MARK: Records and state
 
   private func collections(_ collections: [CollectionInfo]) -> String {
-    guard !collections.isEmpty else { return note("There are no collections of records.") }
+    guard !collections.isEmpty else { return HTML.note("There are no collections of records.") }
     var table = PageTable(
       "Collections of records",
       [
@@ -203,14 +190,13 @@ struct StoreReportPage {
   }
 
   private func state(_ state: StoreReport.State) -> String {
-    guard !state.shown.isEmpty else { return note("There are no values.") }
+    guard !state.shown.isEmpty else { return HTML.note("There are no values.") }
     var table = PageTable("Values", [Column(title: "Key"), Column(title: "Value")])
     for value in state.shown {
       let shown = value.text.map { "<code>\(HTML.escaped(Self.short($0)))</code>" } ?? "encrypted, not shown"
       table.add(HTML.escaped(value.key), [Cell(html: shown)])
     }
-    let others = state.count - state.shown.count
-    return table.html + (others > 0 ? note("And \(others) more: satchel state list lists them.") : "")
+    return table.html + HTML.more(than: state.shown.count, of: state.count, listedBy: "state list")
   }
 
   private static func short(_ text: String) -> String {
@@ -240,7 +226,7 @@ struct StoreReportPage {
           ]
         ))
     }
-    guard !rows.isEmpty else { return note("The store was not synchronized.") }
+    guard !rows.isEmpty else { return HTML.note("The store was not synchronized.") }
     var table = PageTable(
       "Remotes",
       [
@@ -264,7 +250,7 @@ struct StoreReportPage {
     let spooled = statistics.spooled + statistics.outboxDamages.count + statistics.rejected
     let outbox =
       spooled == 0
-      ? "" : note("The outbox file has changes that are not in the store: see satchel store stats.")
-    return table.html + note("\(free) of \(Terminal.bytes(statistics.fileBytes)) are free.") + outbox
+      ? "" : HTML.note("The outbox file has changes that are not in the store: see satchel store stats.")
+    return table.html + HTML.note("\(free) of \(Terminal.bytes(statistics.fileBytes)) are free.") + outbox
   }
 }

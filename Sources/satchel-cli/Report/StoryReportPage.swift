@@ -9,9 +9,7 @@ struct StoryReportPage {
   private static let maxFindings = 100
 
   func write(to output: Output) throws {
-    try output.put(frame.head)
-    try output.put(summary)
-    try output.put(table)
+    try output.put(frame.head + summary + table)
     for (index, story) in stories.enumerated() { try output.put(section(story, index)) }
     try output.put(frame.foot)
   }
@@ -81,19 +79,15 @@ struct StoryReportPage {
 
   private func section(_ story: ReportStory, _ index: Int) -> String {
     let synopsis = story.header?.synopsis.map { "<p dir=\"auto\">\(HTML.escaped($0))</p>\n" } ?? ""
-    return """
-      <section id="story-\(index)" aria-labelledby="title-\(index)">
-      <h2 id="title-\(index)" dir="auto">\(HTML.escaped(story.title))</h2>
-      <p class="file">\(HTML.escaped(story.file))</p>
-      \(synopsis)\(facts(story))\(findings(story))\(graph(story))</section>
-
-      """
+    return HTML.section(
+      story.title, id: "story-\(index)",
+      HTML.file(story.file) + synopsis + facts(story) + findings(story) + graph(story))
   }
 
   private func facts(_ story: ReportStory) -> String {
     guard let header = story.header, let facts = story.statistics else { return "" }
     let minutes = "\(PathText.minutes(facts.shortestMinutes))–\(PathText.minutes(facts.longestMinutes))"
-    let pairs: [(String, String?)] = [
+    return HTML.facts([
       ("Id", header.id), ("Author", header.author), ("Source", header.originalSource),
       ("Culture", header.culturalOrigin), ("Age", header.ageRange),
       ("Tags", header.tags.isEmpty ? nil : header.tags.joined(separator: ", ")),
@@ -103,11 +97,7 @@ struct StoryReportPage {
       ("Shortest reading", facts.shortestPath.map { Terminal.count($0, "segment") }),
       ("Longest reading", facts.longestPath.map { Terminal.count($0, "segment") }),
       ("Paths", story.paths?.text),
-    ]
-    let items = pairs.compactMap { name, value in
-      value.map { "<div><dt>\(name)</dt><dd dir=\"auto\">\(HTML.escaped($0))</dd></div>" }
-    }
-    return "<dl>\(items.joined())</dl>\n"
+    ])
   }
 
   private func findings(_ story: ReportStory) -> String {
@@ -122,8 +112,7 @@ struct StoryReportPage {
 
         """
     }
-    let others = story.findings.count - items.count
-    let rest = others > 0 ? "<p>And \(others) more: satchel story lint lists them.</p>\n" : ""
+    let rest = HTML.more(than: items.count, of: story.findings.count, listedBy: "story lint")
     return "<h3>Findings</h3>\n<ul class=\"findings\">\n\(items.joined())</ul>\n\(rest)"
   }
 
@@ -131,6 +120,6 @@ struct StoryReportPage {
     if let picture = story.picture {
       return "<details open><summary>Graph</summary><div class=\"graph\">\(picture)</div></details>\n"
     }
-    return story.note.map { "<p class=\"note\">\(HTML.escaped($0))</p>\n" } ?? ""
+    return story.note.map(HTML.note) ?? ""
   }
 }
