@@ -71,7 +71,7 @@ public func satchel_photos_scan(
     let reader = try OptionsReader(options)
     let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
     let scanOptions = try ScanOptions(reader)
-    let report = try HostWork.on(HostWork.Subject(ObjectIdentifier(catalogue.database))) {
+    let report = try HostWork.on(HostWork.Resource(ObjectIdentifier(catalogue.database))) {
       try catalogue.scan(options: scanOptions) { progress.report($0.json) }
     }
     if let out { try give(report.json, to: out) }

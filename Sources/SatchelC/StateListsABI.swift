@@ -164,7 +164,7 @@ public func satchel_state_set_synced(
   guarded {
     let state = try Handles.stores.borrow(store).state
     let name = try name.text("name")
-    let bounds = try StateBounds(bounds)
+    let bounds = try BoundsOptions(bounds)
     switch kind {
     case SATCHEL_STATE_VALUE: try state.setSynced(name, synced)
     case SATCHEL_STATE_LIST:
@@ -178,7 +178,7 @@ public func satchel_state_set_synced(
 }
 
 /// The bounds of a list or of scores, as JSON.
-private struct StateBounds {
+private struct BoundsOptions {
   private(set) var limit: Int?
   private(set) var maxAge: Int64?
   private(set) var isUnique = false

@@ -143,7 +143,7 @@ public func satchel_store_leave(_ store: OpaquePointer!) -> satchel_status {
 
 extension Store {
   /// The subject of callbacks that run on behalf of this store.
-  var work: HostWork.Subject { HostWork.Subject(ObjectIdentifier(database)) }
+  var work: HostWork.Resource { HostWork.Resource(ObjectIdentifier(database)) }
 }
 
 /// Calls `body` with a value as JSON; the bytes are valid for the duration of the call.

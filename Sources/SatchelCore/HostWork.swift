@@ -5,7 +5,7 @@
 /// it is detected here, and fails with `.busy`.
 package enum HostWork {
   /// A store, or a part of it for which only one call may work at a time.
-  package struct Subject: Hashable, Sendable {
+  package struct Resource: Hashable, Sendable {
     var store: ObjectIdentifier
     var name: String
 
@@ -16,12 +16,12 @@ package enum HostWork {
   }
 
   private final class State {
-    var subjects: [Subject] = []
+    var resources: [Resource] = []
     var callbacks: [StaticString] = []
     /// The number of running callbacks that must not use a store.
     var exclusions = 0
     /// The stores for which the host's migration functions run, with the names of the migrations.
-    var migrations: [(store: Subject, name: String)] = []
+    var migrations: [(store: Resource, name: String)] = []
     /// The deferred notifications; nil while the host may be notified.
     var deferred: [() -> Void]?
   }
@@ -51,19 +51,19 @@ package enum HostWork {
 
   // MARK: Working
 
-  /// Runs `body` as work for `subject`, on this thread and the threads that it starts.
-  package static func on<Result>(_ subject: Subject, _ body: () throws -> Result) rethrows -> Result {
+  /// Runs `body` as work for `resource`, on this thread and the threads that it starts.
+  package static func on<Result>(_ resource: Resource, _ body: () throws -> Result) rethrows -> Result {
     let state = state
-    state.subjects.append(subject)
-    defer { state.subjects.removeLast() }
+    state.resources.append(resource)
+    defer { state.resources.removeLast() }
     return try body()
   }
 
-  /// The subjects that a thread started now works for.
-  package static var inherited: [Subject] { known?.subjects ?? [] }
+  /// The resources that a thread started now works for.
+  package static var inherited: [Resource] { known?.resources ?? [] }
 
-  package static func inherit(_ subjects: [Subject]) {
-    if !subjects.isEmpty { state.subjects = subjects }
+  package static func inherit(_ resources: [Resource]) {
+    if !resources.isEmpty { state.resources = resources }
   }
 
   // MARK: Calling the host
@@ -78,11 +78,11 @@ package enum HostWork {
     return try body()
   }
 
-  /// Runs a callback of the host as work for `subject`.
+  /// Runs a callback of the host as work for `resource`.
   package static func calling<Result>(
-    _ name: StaticString, for subject: Subject, _ body: () throws -> Result
+    _ name: StaticString, for resource: Resource, _ body: () throws -> Result
   ) rethrows -> Result {
-    try on(subject) { try calling(name, body) }
+    try on(resource) { try calling(name, body) }
   }
 
   /// Runs the host's clock, which the library calls for the time during other calls.
@@ -108,7 +108,7 @@ package enum HostWork {
   ///
   /// - Parameter name: the migration's name, for messages
   package static func migrating<Result>(
-    _ store: Subject, name: String, _ body: () throws -> Result
+    _ store: Resource, name: String, _ body: () throws -> Result
   ) rethrows -> Result {
     let state = state
     state.migrations.append((store, name))
@@ -140,11 +140,11 @@ package enum HostWork {
 
   // MARK: Refusing
 
-  /// Throws inside a callback of the host that work for `subject` has called.
+  /// Throws inside a callback of the host that work for `resource` has called.
   ///
   /// - Throws: `.busy`
-  package static func refuse(_ message: String, _ subject: Subject) throws {
-    guard let known, let callback = known.callbacks.last, known.subjects.contains(subject) else { return }
+  package static func refuse(_ message: String, _ resource: Resource) throws {
+    guard let known, let callback = known.callbacks.last, known.resources.contains(resource) else { return }
     throw SatchelError(.busy, "\(message) from \(callback), which has to return first")
   }
 
@@ -152,7 +152,7 @@ package enum HostWork {
   /// versions, and indexes that are rebuilt afterwards.
   ///
   /// - Throws: `.invalid`
-  package static func refuseWhileMigrating(_ path: String, _ store: @autoclosure () -> Subject) throws {
+  package static func refuseWhileMigrating(_ path: String, _ store: @autoclosure () -> Resource) throws {
     guard let known, !known.migrations.isEmpty else { return }
     let store = store()
     guard let migration = known.migrations.last(where: { $0.store == store }) else { return }

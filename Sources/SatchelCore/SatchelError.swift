@@ -23,7 +23,7 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
   /// The error that caused this one, if any.
   public var underlying: (any Error)?
   /// Allocated only for an error that has details.
-  private var location: Location?
+  private var place: Place?
 
   /// Creates an error, with the details of the error that caused it.
   public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
@@ -35,11 +35,11 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
 
   /// Where the error is, so that no program parses the message.
   public var details: Details {
-    get { location?.details ?? Details() }
-    set { location = newValue.isEmpty ? nil : Location(newValue) }
+    get { place?.details ?? Details() }
+    set { place = newValue.isEmpty ? nil : Place(newValue) }
   }
 
-  private final class Location: Sendable {
+  private final class Place: Sendable {
     let details: Details
     init(_ details: Details) { self.details = details }
   }

@@ -18,7 +18,7 @@ extension Database {
   /// - Throws: `.busy` inside a callback of the host that work for this store called
   package func refuseClosingInCallback() throws {
     try HostWork.refuseInExcludedCallback(path)
-    try HostWork.refuse("\(path): the store cannot be closed", HostWork.Subject(ObjectIdentifier(self)))
+    try HostWork.refuse("\(path): the store cannot be closed", HostWork.Resource(ObjectIdentifier(self)))
   }
 
   /// Runs the closing steps, once.

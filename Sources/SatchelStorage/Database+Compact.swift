@@ -37,7 +37,7 @@ extension Database {
       throw SatchelError(.invalid, "\(path): cannot be compacted inside a transaction; end it first")
     }
     let before = try pageBytes()
-    let subject = HostWork.Subject(ObjectIdentifier(self))
+    let subject = HostWork.Resource(ObjectIdentifier(self))
     let left = try withoutActuallyEscaping(progress) { progress in
       try releasePages { done, total in
         HostWork.calling("a progress callback", for: subject) { progress(done, total) }

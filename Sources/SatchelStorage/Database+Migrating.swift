@@ -2,9 +2,9 @@ import SatchelCore
 
 extension Database {
   /// The store, for all handles of its file.
-  private var migrated: HostWork.Subject {
+  private var migrated: HostWork.Resource {
     isMemory
-      ? HostWork.Subject(ObjectIdentifier(self)) : HostWork.Subject(ObjectIdentifier(Database.self), path)
+      ? HostWork.Resource(ObjectIdentifier(self)) : HostWork.Resource(ObjectIdentifier(Database.self), path)
   }
 
   /// Runs a migration function of the host, in which calls that write to the store are refused.

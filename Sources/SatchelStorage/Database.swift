@@ -253,7 +253,7 @@ package final class Database: @unchecked Sendable {
       if !isMemory {
         try changes.watch(writer: identity) { try self.openConnection(true) }
       }
-      let subject = HostWork.Subject(ObjectIdentifier(self))
+      let subject = HostWork.Resource(ObjectIdentifier(self))
       return changes.subscribe { change in
         HostWork.calling("an observer", for: subject) { observer(change) }
       }

@@ -48,7 +48,7 @@ struct SyncPlanTests {
     }
     shards[5].syncedChecksum = one.synced
     shards[5].hasChanges = hasChanges
-    shards[5].pendingUpload = pendingUpload.map { PendingUpload(checksum: $0, sequence: 1) }
+    shards[5].pendingUpload = pendingUpload.map { PendingShard(checksum: $0, sequence: 1) }
     var manifest = one.announced == nil ? nil : Manifest(directoryUUID: "m")
     if let announced = one.announced { manifest?.setChecksum(announced, of: shard) }
     return SyncPlan(

@@ -159,7 +159,7 @@ extension RecordCollection {
     let compiled = try CompiledQuery(query)
     try read { connection, row in try QueryRun(self, connection, row).check(compiled) }
     let results = LiveResults(self, query)
-    let subject = HostWork.Subject(ObjectIdentifier(database))
+    let subject = HostWork.Resource(ObjectIdentifier(database))
     let evaluate: @Sendable () throws -> LiveState = { [self] in
       var state = LiveState.Builder()
       try current().each(query) { try state.add($0, withDocument: query.wantsDocuments) }

@@ -12,11 +12,11 @@ final class LeaseOwner: Sendable {
   private let hasEnded = Locked(false)
 
   /// The owners of this process that have not ended, and their stores. Numbers are never reused.
-  private static let active = Locked<[Int64: Store]>([:])
+  private static let active = Locked<[Int64: Held]>([:])
 
   /// A weak reference to a store, which does not keep it open.
   // Unchecked: accessed only with the lock of `active` held.
-  private final class Store: @unchecked Sendable {
+  private final class Held: @unchecked Sendable {
     weak var database: Database?
     init(_ database: Database) { self.database = database }
   }
@@ -24,7 +24,7 @@ final class LeaseOwner: Sendable {
   init(_ database: Database) {
     number = Int64.random(in: 1...Int64.max)
     name = "\(ProcessIdentity.current.text) \(String(number, radix: 16))"
-    Self.active.withLock { $0[number] = Store(database) }
+    Self.active.withLock { $0[number] = Held(database) }
   }
 
   var isOver: Bool { hasEnded.withLock { $0 } }

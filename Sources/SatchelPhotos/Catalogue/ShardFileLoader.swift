@@ -10,7 +10,7 @@ struct ShardFileLoader {
     /// The file equals the one that was imported before.
     case unchanged
     /// The file, and the bytes that it refers to.
-    case read(ShardFile, FileBytes)
+    case read(ShardFile, PooledFile)
     case failed(any Error)
   }
 
@@ -53,7 +53,7 @@ struct ShardFileLoader {
       if let source = sources[shard], named ?? source == source, try checksum(of: file) == source {
         return .unchanged
       }
-      let bytes = try FileBytes(file, into: pool)
+      let bytes = try PooledFile(file, into: pool)
       return try withExtendedLifetime(bytes) {
         let source = Shard.checksum(bytes.bytes)
         guard named ?? source == source else {
@@ -86,7 +86,7 @@ struct ShardFileLoader {
 
 /// A file's bytes in memory.
 // Unchecked: nothing writes to them once they are read.
-final class FileBytes: @unchecked Sendable {
+final class PooledFile: @unchecked Sendable {
   let bytes: UnsafeRawBufferPointer
   private let buffer: UnsafeMutableRawBufferPointer
   private let pool: BufferPool

@@ -22,7 +22,7 @@ struct ShardRecord {
   var changes: Int64 = 0
   var added: Int64 = 0
   var removed: Int64 = 0
-  var pendingUpload: PendingUpload?
+  var pendingUpload: PendingShard?
   /// When the content last changed, and when it was last the remote's: Unix milliseconds.
   var modified: Int64?
   var synced: Int64?
@@ -145,7 +145,7 @@ struct ShardTable {
     record.added = try row.integer(18, in: PhotoSchema.changes)
     record.removed = try row.integer(19, in: PhotoSchema.changes)
     record.pendingUpload = try row.textIfAny(20).map {
-      PendingUpload(checksum: $0, sequence: try row.integer(21, in: StoredRange.count))
+      PendingShard(checksum: $0, sequence: try row.integer(21, in: StoredRange.count))
     }
     record.ancestors = row.textIfAny(22)
     record.modified = row.isNull(23) ? nil : row.anyInteger(23)

@@ -50,7 +50,7 @@ extension PhotoCatalogue: SyncLedger {
       guard edit.record.sequence == export.sequence else {
         throw SatchelError(.busy, "shard \(shard) was changed after it was exported")
       }
-      edit.record.pendingUpload = PendingUpload(checksum: export.checksum, sequence: export.sequence)
+      edit.record.pendingUpload = PendingShard(checksum: export.checksum, sequence: export.sequence)
     }
   }
 
@@ -58,7 +58,7 @@ extension PhotoCatalogue: SyncLedger {
     try export.bytes.withUnsafeBytes { bytes in
       let file = try ShardFile(bytes, shard: shard)
       try editing(shard) { edit in
-        guard edit.record.pendingUpload == PendingUpload(checksum: export.checksum, sequence: export.sequence)
+        guard edit.record.pendingUpload == PendingShard(checksum: export.checksum, sequence: export.sequence)
         else {
           throw SatchelError(.busy, "shard \(shard): another upload was started meanwhile")
         }

@@ -75,7 +75,7 @@ extension ShardSync {
       return false
     }
     unconfirmedUpload = unconfirmedUpload ?? known.pendingUpload
-    known.pendingUpload = PendingUpload(checksum: export.checksum, sequence: export.sequence)
+    known.pendingUpload = PendingShard(checksum: export.checksum, sequence: export.sequence)
     return true
   }
 

@@ -14,7 +14,7 @@ struct ShardSync {
   var known: ShardState
   /// An earlier upload that seems to have failed, because the store reported that there is no object. If that
   /// report was wrong, an object found later is still this device's.
-  var unconfirmedUpload: PendingUpload?
+  var unconfirmedUpload: PendingShard?
   /// The object's damage, and its bytes; the object has to be replaced.
   var damage: (kind: ShardDamage, object: StoredObject?)?
   /// Whether the sync has another round.
@@ -135,7 +135,7 @@ struct ShardSync {
     }?.sequence
   }
 
-  var pendingUploads: [PendingUpload] { [known.pendingUpload, unconfirmedUpload].compactMap { $0 } }
+  var pendingUploads: [PendingShard] { [known.pendingUpload, unconfirmedUpload].compactMap { $0 } }
 
   /// Returns the ancestors of an object that replaces the one synchronized last.
   func ancestors(of checksum: String) -> SyncAncestors {

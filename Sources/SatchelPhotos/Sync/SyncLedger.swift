@@ -80,13 +80,13 @@ struct ShardState: Sendable, Equatable {
   /// Whether there is something to upload.
   var hasChanges: Bool
   /// An upload that was started, and whose outcome is unknown.
-  var pendingUpload: PendingUpload?
+  var pendingUpload: PendingShard?
   /// The ancestors of the version synchronized last; see `SyncAncestors`.
   var ancestors: String?
 }
 
 /// An upload that is recorded before it starts.
-struct PendingUpload: Sendable, Equatable {
+struct PendingShard: Sendable, Equatable {
   /// SHA-256 of the bytes.
   var checksum: String
   /// The last change that the bytes contain.

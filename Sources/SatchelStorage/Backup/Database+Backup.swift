@@ -28,7 +28,7 @@ extension Database {
         try refuse(asBackup: target)
         // A read transaction begins with its first read.
         _ = try connection.number("SELECT count(*) FROM sqlite_schema")
-        let subject = HostWork.Subject(ObjectIdentifier(self))
+        let subject = HostWork.Resource(ObjectIdentifier(self))
         let copy = StoreCopy(target: target, vfsName: options.vfsName) { copied, total in
           HostWork.calling("a progress callback", for: subject) { progress(copied, total) }
         }

@@ -127,7 +127,7 @@ package final class SyncTurns: @unchecked Sendable {
   package func withTurn<Result>(
     of subject: Subject, _ cancellation: Cancellation, _ body: () throws -> Result
   ) throws -> Result {
-    let work = HostWork.Subject(subject.database, subject.name)
+    let work = HostWork.Resource(subject.database, subject.name)
     try HostWork.refuse("\(subject.name): a synchronization cannot begin", work)
     try lock.withLock {
       while busy.contains(subject) {
@@ -142,7 +142,7 @@ package final class SyncTurns: @unchecked Sendable {
         lock.signal()
       }
     }
-    return try HostWork.on(HostWork.Subject(subject.database)) { try HostWork.on(work, body) }
+    return try HostWork.on(HostWork.Resource(subject.database)) { try HostWork.on(work, body) }
   }
 }
 
