@@ -85,6 +85,7 @@ build_lib() {
   ln -sf libsatchel.so "$build/release/$soname"
   rm -rf $build/stage && mkdir -p $build/stage
   strip --strip-unneeded -o "$staged" $build/release/libsatchel.so
+  python3 Bindings/Python/generate.py
   ln -s "libsatchel.so.$version" "$build/stage/$soname" && ln -s "$soname" $build/stage/libsatchel.so
   echo "$staged: $(stat -c %s "$staged") bytes"
 }

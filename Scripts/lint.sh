@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 root=$PWD
+python3 Bindings/Python/generate.py
 ruff=$root/.venv/bin/ruff
 swift format lint --strict -r Sources Tests Examples Package.swift
 "$ruff" check --no-cache Bindings/Python Tests Examples Bindings/Packaging Documentation

@@ -129,4 +129,5 @@ logged() {
 }
 
 mkdir -p $logs
+python3 Bindings/Python/generate.py
 logged "$name" run "$name"

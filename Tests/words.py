@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SEARCHED = (
     *("Sources", "Include", "Bindings/Python/satchel", "Bindings/Packaging"),
     *("Documentation", "README.md", "CONTRIBUTING.md", "SECURITY.md"),
-    *("Bindings/Python/tests", "Bindings/Python/generate_aio.py"),
+    *("Bindings/Python/tests", "Bindings/Python/generate.py", "Bindings/Python/generate_abi.py"),
+    "Bindings/Python/generate_aio.py",
     *("Examples/C", "Examples/Python", "Examples/Swift"),
     *("Tests/C", "Tests/crash", "Tests/documentation", "Tests/fuzz", "Tests/install", "Tests/model"),
     *("Tests/tool", "Tests/journeys", "Tests/schedules", "Tests/Servers", "Tests/examples", "Tests/packages"),

@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parents[2]
 # Where the version is written, besides the header: a pattern whose group is the version, or its beginning.
 MENTIONS = (
     ("Bindings/Python/satchel/__init__.py", r'^__version__ = "([^"]+)"$'),
-    ("Bindings/Python/satchel/_abi.py", r'^SONAME = "libsatchel\.so\.([^"]+)"$'),
     ("Documentation/satchel.1", r"^\.Os Satchel (\S+)$"),
     ("Documentation/swift.md", r'\.package\(url: "[^"]+", from: "([^"]+)"\)'),
     ("Documentation/c-api.md", r"^find_package\(Satchel (\S+) REQUIRED\)$"),

@@ -36,6 +36,9 @@ sys.path.insert(0, str(ROOT / "Bindings/Packaging"))
 import glibc  # noqa: E402
 import third_party  # noqa: E402
 
+sys.path.insert(0, str(HERE))
+import generate  # noqa: E402
+
 
 class Refused(Exception):
     """Why there is no wheel."""
@@ -49,6 +52,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=HERE / "dist")
     parser.add_argument("--pure", action="store_true", help="a wheel without a library")
     chosen = parser.parse_args()
+    generate.main()
     python = tools()
     try:
         with tempfile.TemporaryDirectory(prefix="satchel-wheel-") as scratch:

@@ -1,24 +1,18 @@
-"""Writes the asynchronous classes of satchel.aio from the blocking ones.
+"""The asynchronous classes of satchel.aio, from the blocking ones: the texts of the modules there.
 
-    python generate_aio.py           # writes satchel/aio/_catalogue.py and so on
-    python generate_aio.py --check   # fails when they are not what it would write
-
-Each public method becomes one that is awaited, with the same parameters and types. A test runs the check.
+Each public method becomes one that is awaited, with the same parameters and types. The modules are read, and
+not imported, which would need the library.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-import importlib
-import inspect
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Dict, List, Optional, Set, Tuple
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
 
 #: The classes of each module, with their bases there.
 MODULES = {
@@ -83,9 +77,10 @@ class Source:
     known: ClassVar[Dict[str, Source]] = {}
 
     def __init__(self, name: str) -> None:
-        module = importlib.import_module(name)
+        path = HERE / name.replace(".", "/")
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         self.name = name
-        self.tree = ast.parse(inspect.getsource(module))
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
         self.imports: Dict[str, str] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -99,15 +94,16 @@ class Source:
             cls.known[name] = cls(name)
         return cls.known[name]
 
-    def methods(self, kind: str) -> Dict[str, List[ast.FunctionDef]]:
-        """The methods of a class, each with its overloads."""
-        found: Dict[str, List[ast.FunctionDef]] = {}
+    def classes(self, kind: str) -> Iterator[Tuple[Source, ast.ClassDef]]:
+        """A class of the package and its bases there, the bases first."""
         for node in self.tree.body:
             if isinstance(node, ast.ClassDef) and node.name == kind:
-                for each in node.body:
-                    if isinstance(each, ast.FunctionDef):
-                        found.setdefault(each.name, []).append(each)
-        return found
+                for base in reversed(node.bases):
+                    yield from self.classes(ast.unparse(base).partition("[")[0])
+                yield self, node
+                return
+        if self.imports.get(kind, "").startswith("satchel."):
+            yield from Source.of(self.imports[kind]).classes(kind)
 
 
 class Method:
@@ -266,15 +262,17 @@ def _wrapped(begin: str, call: str, end: str) -> Iterator[str]:
 
 def methods_of(module: str, kind: str) -> List[Method]:
     """The public methods of a class, those of its bases in the package first."""
-    blocking = getattr(importlib.import_module(module), kind)
     found: Dict[str, Method] = {}
-    for base in reversed(blocking.__mro__):
-        if not base.__module__.startswith("satchel."):
-            continue
-        source = Source.of(base.__module__)
-        for name, nodes in source.methods(base.__name__).items():
-            if not name.startswith("_") and name not in BY_HAND:
-                found[name] = Method(source, kind, nodes)
+    for source, base in Source.of(module).classes(kind):
+        methods: Dict[str, List[ast.FunctionDef]] = {}
+        for node in base.body:
+            if (
+                isinstance(node, ast.FunctionDef)
+                and not node.name.startswith("_")
+                and node.name not in BY_HAND
+            ):
+                methods.setdefault(node.name, []).append(node)
+        found.update({name: Method(source, kind, nodes) for name, nodes in methods.items()})
     return list(found.values())
 
 
@@ -347,7 +345,7 @@ def written(module: str) -> str:
     every = {name: methods_of(source, name) for source, name, _ in kinds}
     runtime, hints = _imported(module, every)
     lines = [
-        f'"""The asynchronous twins of {", ".join(every)}; written by generate_aio.py."""',
+        f'"""The asynchronous twins of {", ".join(every)}; written by generate.py."""',
         "",
         "from __future__ import annotations",
         "",
@@ -378,23 +376,3 @@ def _class(name: str, base: str, methods: List[Method]) -> Iterator[str]:
     if any(method.name == "iterate" and not method.nodes[-1].args.kwonlyargs for method in methods):
         yield "    def __aiter__(self) -> AsyncIterator[Record[_Document]]:"
         yield from ("        return self.iterate()", "")
-
-
-def main(arguments: List[str]) -> int:
-    """Writes the modules, or checks them."""
-    stale: List[str] = []
-    for module in MODULES:
-        path = HERE / f"satchel/aio/_{module}.py"
-        text = written(module)
-        if arguments == ["--check"]:
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                stale.append(path.name)
-        else:
-            path.write_text(text, encoding="utf-8")
-    if stale:
-        print(f"not up to date, run generate_aio.py: {', '.join(stale)}", file=sys.stderr)
-    return 1 if stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

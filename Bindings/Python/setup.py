@@ -1,4 +1,6 @@
-"""Puts the shared library into the package, when there is one; pyproject.toml says the rest.
+"""Puts the modules that are generated and the shared library into the package; pyproject.toml says the rest.
+
+In a checkout the modules are generated again; an sdist has them.
 
 With a library (SATCHEL_LIBRARY, or the one that a source checkout has built) the wheel is of this
 platform, py3-none-<platform>, since nothing in it depends on the version of Python. Without one it is a
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import ctypes.util
 import os
+import runpy
 import shutil
 from pathlib import Path
 from typing import Optional
@@ -50,6 +53,8 @@ class BuildWithLibrary(build_py):
 
     def run(self) -> None:
         """Runs the command."""
+        if (HERE.parents[1] / "Include/satchel.h").is_file():
+            runpy.run_path(str(HERE / "generate.py"), run_name="__main__")
         super().run()
         library = built_library()
         if self.editable_mode:

@@ -1,9 +1,8 @@
-"""The same list in five places: header, map, library, Python. And what the library needs and weighs.
+"""The same list in three places: header, map, library. And what the library needs and weighs.
 
 Usage: exports.py LIBRARY STRIPPED, from the root of the repository.
 """
 
-import ast
 import re
 import subprocess
 import sys
@@ -23,15 +22,6 @@ def in_header(text: str) -> set[str]:
 def in_map(text: str) -> set[str]:
     listed = re.search(r"global:(.*?)local:\s*\*;", text, flags=re.DOTALL)
     return set(re.findall(r"\w+", listed[1])) if listed else set()
-
-
-def in_python(text: str) -> set[str]:
-    for node in ast.parse(text).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(target, ast.Name) and target.id == "FUNCTIONS" for target in targets):
-            names = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
-            return {name for name in names if isinstance(name, str) and name.startswith("satchel_")}
-    return set()
 
 
 def exported(library: str) -> set[str]:
@@ -78,7 +68,6 @@ def main(library: str, stripped: str) -> int:
         "satchel.map": in_map(Path("Include/satchel.map").read_text(encoding="utf-8")),
         "the library": exported(library),
         "the stripped library": exported(stripped),
-        "_functions.py": in_python(Path("Bindings/Python/satchel/_functions.py").read_text(encoding="utf-8")),
     }
     dynamic = run("readelf", "-d", stripped)
     needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)

@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 from api_arguments import ROLES
-from satchel._functions import FUNCTIONS
+from satchel._abi import FUNCTIONS
 
 #: Calls of each thread of a slice, and its seconds.
 CALLS, SECONDS = 400, 5.0
@@ -171,7 +171,7 @@ def main() -> int:
         examine()
         return 0
     if differing := set(ROLES) ^ set(FUNCTIONS):
-        print(f"api_roles.py and _functions.py differ: {', '.join(sorted(differing))}", file=sys.stderr)
+        print(f"api_roles.py and satchel.h differ: {', '.join(sorted(differing))}", file=sys.stderr)
         return 1
     seed = random.randrange(2**40) if options.seed is None else options.seed
     seconds = (60 if options.seed is None else 0) if options.seconds is None else options.seconds

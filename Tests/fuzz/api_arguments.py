@@ -31,8 +31,7 @@ import api_documents as documents
 from api_documents import choosing, encoded
 from api_roles import KINDS, PATHS, ROLES
 from satchel import _abi
-from satchel._abi import Bytes
-from satchel._functions import FUNCTIONS
+from satchel._abi import FUNCTIONS, Bytes
 
 Text = Callable[[random.Random], bytes]
 

@@ -55,7 +55,7 @@ class Host:
             _abi.Release: _abi.Release(self._release),
             _abi.Clock: _abi.Clock(self._clock),
             _abi.ChangeCallback: _abi.ChangeCallback(self._change),
-            _abi.WatchCallback: _abi.WatchCallback(self._result),
+            _abi.RecordsWatchCallback: _abi.RecordsWatchCallback(self._result),
             _abi.SessionCallback: _abi.SessionCallback(self._change),
             _abi.ProgressCallback: _abi.ProgressCallback(self._progress),
             _abi.JSONCallback: _abi.JSONCallback(self._member),

@@ -25,8 +25,7 @@ from api_documents import ROOT, mutated
 from api_host import Host
 from api_roles import DAMAGED, ENDERS, KINDS, MAKERS, PATHS, ROLES
 from satchel import _abi
-from satchel._abi import Buffer
-from satchel._functions import FUNCTIONS
+from satchel._abi import FUNCTIONS, Buffer
 from satchel._library import free_buffer, library
 
 #: How long a call may take, in seconds. Nothing here is large, and stores wait for each other 0.1 s, or 5 s.

@@ -15,7 +15,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from satchel._abi import Bytes, ChangeCallback, Clock, Release, SessionCallback, WatchCallback
+from satchel._abi import Bytes, ChangeCallback, Clock, RecordsWatchCallback, Release, SessionCallback
 from satchel._library import value_of
 
 __all__ = [
@@ -165,4 +165,4 @@ on_event = SessionCallback(_deliver)
 no_event = SessionCallback()
 on_clock = Clock(_read_clock)
 on_release = Release(release)
-on_result = WatchCallback(_deliver_result)
+on_result = RecordsWatchCallback(_deliver_result)

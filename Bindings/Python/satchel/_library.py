@@ -15,8 +15,7 @@ from json import JSONDecoder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple, Type, TypeVar
 
-from satchel._abi import SONAME, Buffer
-from satchel._functions import FUNCTIONS
+from satchel._abi import FUNCTIONS, SONAME, Buffer
 from satchel._numbers import float_of, int_of
 from satchel.errors import Cancelled, Damaged, InternalError, SatchelError, error_for
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from typing import Any, Dict, Set
 
 import pytest
-from helpers import PACKAGE
 
 import satchel
 import satchel.aio
@@ -90,8 +87,3 @@ def test_no_class_is_left_out() -> None:
 def test_opening_takes_the_same() -> None:
     both = [inspect.signature(each).parameters.values() for each in (satchel.open, satchel.aio.open)]
     assert list(map(described, both[0])) == list(map(described, both[1]))
-
-
-def test_the_generated_modules_are_up_to_date() -> None:
-    generator = PACKAGE / "generate_aio.py"
-    subprocess.run([sys.executable, str(generator), "--check"], check=True)

@@ -6,6 +6,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
+from satchel._abi import FIRST_SYNC
 from satchel.errors import InvalidArgument, code_of
 from satchel.values import dataclass, moment, record_from, records_from
 
@@ -163,15 +164,11 @@ class AccountDeletionReport:
     requests: int
 
 
-#: The C values of ``first=``.
-_FIRST = {None: 0, "upload": 1, "discard": 2}
-
-
 def first_sync(first: Optional[str]) -> int:
     """The C value of what a first synchronization does with content of another user."""
-    if first not in _FIRST:
+    if first is not None and first not in FIRST_SYNC:
         raise InvalidArgument(f'first: {first!r} is neither None, "upload" nor "discard"')
-    return _FIRST[first]
+    return 0 if first is None else FIRST_SYNC[first]
 
 
 def _counted(counts: SyncCounts) -> str:
