@@ -22,12 +22,6 @@ struct TweePassage {
     case data
   }
 
-  init(start: Int, name: StorySlice, body: Range<Int>) {
-    self.start = start
-    self.name = name
-    self.body = body
-  }
-
   /// Sets the kind and the authentic flag from the name and the tags.
   mutating func classify(by header: TweeHeader, in bytes: TweeBytes, _ format: TweeFormat) {
     if !header.isNameEscaped { kind = Self.kind(name: header.name, bytes, format) }

@@ -66,3 +66,25 @@ enum FormatFixture {
       applePhotoID: generator.once(in: 2) ? nil : generator.text())
   }
 }
+
+extension ShardContent {
+  /// Whether the bytes are what `written` returns, as its entries have it.
+  func isWritten(in bytes: UnsafeRawBufferPointer) -> Bool {
+    // Lines at a distance of one byte are joined by a line feed: no other separator is one byte long.
+    var end = -1
+    var isWritten = true
+    forEachLine(in: bytes) { line in
+      switch line {
+      case .kept(let range):
+        isWritten = isWritten && range.lowerBound == end + 1
+        end = range.upperBound
+      case .photo(let entry):
+        isWritten = isWritten && entry.isCanonical && entry.range.lowerBound == end + 1
+        end = entry.range.upperBound
+      }
+    }
+    if isWritten { return max(end, 0) == bytes.count }
+    // Kept lines that contain line feeds may be parsed in other pieces than they were written.
+    return !kept.isEmpty && written(from: bytes).elementsEqual(bytes)
+  }
+}

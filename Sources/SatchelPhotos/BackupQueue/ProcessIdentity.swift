@@ -11,13 +11,9 @@ struct ProcessIdentity: Equatable, Sendable {
 
   static let current = ProcessIdentity(
     boot: ProcessPlatform.boot, number: getpid(), start: ProcessPlatform.start(of: getpid()) ?? "")
+}
 
-  init(boot: String, number: Int32, start: String) {
-    self.boot = boot
-    self.number = number
-    self.start = start
-  }
-
+extension ProcessIdentity {
   /// Parses what `text` returned.
   init?(text: String) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)

@@ -187,24 +187,4 @@ extension ShardContent {
     }
     return writer.bytes
   }
-
-  /// Whether the bytes are already what `written` returns, so that they can be stored without a copy.
-  func isWritten(in bytes: UnsafeRawBufferPointer) -> Bool {
-    // Lines at a distance of one byte are joined by a line feed: no other separator is one byte long.
-    var end = -1
-    var isWritten = true
-    forEachLine(in: bytes) { line in
-      switch line {
-      case .kept(let range):
-        isWritten = isWritten && range.lowerBound == end + 1
-        end = range.upperBound
-      case .photo(let entry):
-        isWritten = isWritten && entry.isCanonical && entry.range.lowerBound == end + 1
-        end = entry.range.upperBound
-      }
-    }
-    if isWritten { return max(end, 0) == bytes.count }
-    // Kept lines that contain line feeds may be parsed in other pieces than they were written.
-    return !kept.isEmpty && written(from: bytes).elementsEqual(bytes)
-  }
 }

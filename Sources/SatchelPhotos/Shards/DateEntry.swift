@@ -4,21 +4,16 @@ struct DateEntry: Comparable {
   var date: Int64
   var place: UInt64
 
-  init(date: Int64, place: UInt64) {
-    self.date = date
-    self.place = place
-  }
-
-  init(date: Int64, md5: MD5) {
-    self.init(date: date, place: md5.place)
-  }
-
   static func < (left: DateEntry, right: DateEntry) -> Bool {
     left.date == right.date ? left.place < right.place : left.date < right.date
   }
 
   /// The greatest place of an md5.
   static let lastPlace: UInt64 = 1 << 36 - 1
+}
+
+extension DateEntry {
+  init(date: Int64, md5: MD5) { self.init(date: date, place: md5.place) }
 }
 
 extension MD5 {

@@ -84,14 +84,9 @@ struct FileVersion: Sendable, Hashable {
   var modified: Int64
   /// The change time (ctime), which programs cannot set, in nanoseconds.
   var changed: Int64
+}
 
-  init(inode: UInt64, size: Int64, modified: Int64, changed: Int64) {
-    self.inode = inode
-    self.size = size
-    self.modified = modified
-    self.changed = changed
-  }
-
+extension FileVersion {
   init(_ status: stat) {
     self.init(
       inode: UInt64(truncatingIfNeeded: status.st_ino), size: Int64(status.st_size),

@@ -7,7 +7,6 @@ package struct SigningRequest: Sendable {
     case put = "PUT"
     case head = "HEAD"
     case delete = "DELETE"
-    case post = "POST"
   }
 
   /// A name and a value. Query names may be repeated; the values of repeated header names are joined.

@@ -12,12 +12,9 @@ struct FileMetadata: Equatable, Sendable {
   /// The metadata of an unreadable file; different from that of every file.
   static let none = FileMetadata(size: -1, modified: 0, changed: 0)
 
-  init(size: Int64, modified: Int64, changed: Int64) {
-    self.size = size
-    self.modified = modified
-    self.changed = changed
-  }
+}
 
+extension FileMetadata {
   init(_ status: stat) {
     self.init(
       size: Int64(status.st_size), modified: status.contentTime.nanoseconds,

@@ -11,7 +11,9 @@ struct StoryFailure: Error, Equatable, Sendable {
   var column: Int?
   /// The error code for a call that needs this file.
   var status = SatchelError.Code.invalid
+}
 
+extension StoryFailure {
   /// Creates the failure of a file that cannot be read.
   static func unreadable(_ message: String, _ status: SatchelError.Code = .io) -> StoryFailure {
     StoryFailure(code: .unreadable, message: message, status: status)
@@ -27,17 +29,6 @@ struct StoryFailure: Error, Equatable, Sendable {
     self.init(
       code: finding.code, message: finding.message, line: finding.position.line,
       column: finding.position.column)
-  }
-
-  init(
-    code: StoryFinding.Code, message: String, line: Int? = nil, column: Int? = nil,
-    status: SatchelError.Code = .invalid
-  ) {
-    self.code = code
-    self.message = message
-    self.line = line
-    self.column = column
-    self.status = status
   }
 
   /// Creates a failure from an error of parsing a text.

@@ -22,11 +22,6 @@ package struct WordCount {
     return counter.count()
   }
 
-  private init(bytes: UnsafeRawBufferPointer, isEscaped: Bool) {
-    self.bytes = bytes
-    self.isEscaped = isEscaped
-  }
-
   private mutating func count() -> Int {
     guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return 0 }
     while true {
