@@ -79,7 +79,8 @@ extension TweeReader {
       firstChoice: Int32(truncatingIfNeeded: table.choices.count))
     segment.id = passage.name
     segment.text = bytes.slice(passage.body)
-    segment.flags = isPart ? [.hasID, .hasChoices, .isPart] : [.hasID, .hasChoices]
+    segment.flags = .imported
+    if isPart { segment.flags.insert(.isPart) }
     if passage.isAuthentic { segment.flags.insert(.isAuthentic) }
     if passage.name.count == 0 { note(.invalidID, at: passage.start, segment: index, field: .id) }
     let metadata = header(passage).metadata

@@ -24,6 +24,11 @@ package struct StoryTable {
   package struct Flags: OptionSet {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    // Another module would call those of the standard library, unspecialized: a fifth of reading Twee.
+    package func contains(_ member: Flags) -> Bool { rawValue & member.rawValue == member.rawValue }
+    package mutating func insert(_ member: Flags) { rawValue |= member.rawValue }
+
     package static let hasID = Flags(rawValue: 1)
     package static let isAuthentic = Flags(rawValue: 2)
     package static let isMarkedEnding = Flags(rawValue: 4)
@@ -36,6 +41,8 @@ package struct StoryTable {
     package static let jumps = Flags(rawValue: 64)
     /// The segment is only displayed as a part of others, and no choice leads to it.
     package static let isPart = Flags(rawValue: 128)
+    /// Of a segment that was imported.
+    package static let imported: Flags = [.hasID, .hasChoices]
   }
 
   /// A choice, 40 bytes.
@@ -55,6 +62,11 @@ package struct StoryTable {
   package struct ChoiceFlags: OptionSet {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    // Another module would call those of the standard library, unspecialized: a fifth of reading Twee.
+    package func contains(_ member: ChoiceFlags) -> Bool { rawValue & member.rawValue == member.rawValue }
+    package mutating func insert(_ member: ChoiceFlags) { rawValue |= member.rawValue }
+
     package static let hasID = ChoiceFlags(rawValue: 1)
     package static let hasText = ChoiceFlags(rawValue: 2)
     package static let hasTarget = ChoiceFlags(rawValue: 4)
