@@ -52,7 +52,7 @@ release() {
 shared() {
   # Nothing but satchel_* is exported, and nothing is missing.
   linker --version-script=Include/satchel.map -z defs -soname "$soname"
-  # SQLite keeps a VFS of ours for as long as the process lives.
+  # The Swift runtime cannot be unloaded: threads that end later run its functions.
   linker -z nodelete
   # Strings share their tails, 4 KB.
   linker -O2

@@ -2,7 +2,9 @@ import SatchelCore
 import SatchelRemote
 
 /// The keys of an encrypted sync log, each derived from the host's key for one purpose.
-struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
+///
+/// An object, because each of them has the state of a hash function, which copies of a value would repeat.
+final class SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
   /// 16 hexadecimal digits that identify the host's key and do not reveal it.
   let name: String
   /// For the digest of the entries.
