@@ -60,7 +60,8 @@ shared() {
   linker Sources/Link/backtrace.ld
   linker "$PWD/$build/static/ScalarNames.o" --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name
   # Tables for unwinding stay in, an eighth of the library: a host's crash report shows its own frames below ours.
-  # Functions and data of an app's start are adjacent, so that a start touches fewer pages, 2 MB less.
+  # Functions and data of an app's start are adjacent, so that a start touches fewer pages: an app has 8.6
+  # instead of 11.6 MB in memory.
   linker --symbol-ordering-file=Sources/Link/start.order --no-warn-symbol-ordering
 }
 

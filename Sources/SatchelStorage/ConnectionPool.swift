@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// When reads follow each other closely, a connection's read transaction stays open from one read to the
 /// next. An open read transaction prevents SQLite from resetting the WAL: it is ended after 20 ms, by the
-/// scheduler when no further read comes.
+/// scheduler when no further read comes. Without that a look-up by key takes two to three times as long.
 // Unchecked: `condition` guards all state; a connection's `sharedRead` is accessed only by its borrower, or
 // with `condition` held while it is not lent.
 final class ConnectionPool: @unchecked Sendable {
