@@ -44,7 +44,7 @@ public func satchel_state_set_sensitive(
 ) -> satchel_status {
   guarded {
     let state = try Handles.stores.borrow(store).state
-    try state.setSensitive(kind.kind(), name.text("name"), sensitive)
+    try state.setSensitive(kind.kind(), name.text("name"), isSensitive: sensitive)
   }
 }
 

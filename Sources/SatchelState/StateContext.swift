@@ -8,7 +8,7 @@ struct StateContext: Sendable {
   let sensitive: SensitiveState
   let cache: StateCache
 
-  init(_ documents: RecordStore, _ sensitive: SensitiveState, _ cache: StateCache = StateCache()) {
+  init(_ documents: RecordStore, _ sensitive: SensitiveState, cache: StateCache = StateCache()) {
     (self.documents, self.sensitive, self.cache) = (documents, sensitive, cache)
   }
 
@@ -17,7 +17,7 @@ struct StateContext: Sendable {
     of documents: RecordStore?, _ sensitive: SensitiveState, _ cache: StateCache = StateCache()
   ) throws {
     guard let documents else { throw SatchelError(.closed, "the store is closed") }
-    self.init(documents, sensitive, cache)
+    self.init(documents, sensitive, cache: cache)
   }
 
   var database: Database { documents.database }

@@ -107,7 +107,7 @@ extension StateStore {
     let backup = try backUpBeforeMigrating(to: version, declaration)
     do {
       try database.write { transaction in
-        try StateMigrationRun(transaction, context, declaration).migrate(to: version)
+        try StateMigrationRun(transaction, context, declaration: declaration).migrate(to: version)
       }
     } catch {
       // Nothing was changed: an app that fails at each start must not fill the disk with backups.

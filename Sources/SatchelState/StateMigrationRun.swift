@@ -8,7 +8,7 @@ struct StateMigrationRun {
   private let context: StateContext
   private let declaration: StateDeclaration
 
-  init(_ transaction: Transaction, _ context: StateContext, _ declaration: StateDeclaration) {
+  init(_ transaction: Transaction, _ context: StateContext, declaration: StateDeclaration) {
     (self.transaction, self.context, self.declaration) = (transaction, context, declaration)
   }
 

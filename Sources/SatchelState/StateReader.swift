@@ -12,7 +12,7 @@ struct StateReader {
   let now: Int64
 
   /// - Parameter cache: of what is committed; nil inside a transaction
-  init(_ documents: ReservedReader, _ keyring: Keyring, _ cache: StateCache?, now: Int64) {
+  init(_ documents: ReservedReader, _ keyring: Keyring, cache: StateCache?, now: Int64) {
     (self.documents, self.keyring, self.cache, self.now) = (documents, keyring, cache, now)
   }
 

@@ -47,8 +47,8 @@ final class StateSaver: @unchecked Sendable {
     in context: StateContext
   ) throws {
     try lock.withLock {
-      if let mark { try insert(.mark(target.id), .mark(mark), context) }
-      try insert(target, action, context)
+      if let mark { try insert(.mark(target.id), .mark(mark), context: context) }
+      try insert(target, action, context: context)
     }
   }
 
@@ -66,7 +66,7 @@ final class StateSaver: @unchecked Sendable {
       let result = try body()
       let isAdded = try lock.withLock {
         guard changes.newest == known else { return false }
-        try insert(target, action, context)
+        try insert(target, action, context: context)
         return true
       }
       if isAdded { return result }
@@ -74,8 +74,7 @@ final class StateSaver: @unchecked Sendable {
   }
 
   /// Requires the lock.
-  private func insert(_ target: StateTarget, _ action: StateOperation.Action, _ context: StateContext) throws
-  {
+  private func insert(_ target: StateTarget, _ action: StateOperation.Action, context: StateContext) throws {
     guard !isClosed else { throw SatchelError(.closed, "\(context.database.path): the store is closed") }
     newest = Clock.monotonic.now()
     if !changes.hasPending {
@@ -182,7 +181,7 @@ final class StateSaver: @unchecked Sendable {
       self.job
       ?? context.database.scheduler.prompt.job { [weak self, weak documents = context.documents] in
         guard let self, let documents else { return nil }
-        return saveIfDue(in: StateContext(documents, sensitive, cache))
+        return saveIfDue(in: StateContext(documents, sensitive, cache: cache))
       }
     self.job = job
     try job.request(at: due)

@@ -65,7 +65,7 @@ extension StateStore {
     // In a transaction, what is read may be rolled back.
     let cache = database.isInTransaction ? nil : context.cache
     return try context.documents.readReserved { documents in
-      let reader = StateReader(documents, keyring, cache, now: database.clock.now())
+      let reader = StateReader(documents, keyring, cache: cache, now: database.clock.now())
       return try body(reader, hasSaved ? reader.unsaved(changes) : changes)
     }
   }

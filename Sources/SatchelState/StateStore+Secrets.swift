@@ -104,7 +104,7 @@ extension StateStore {
   /// - Throws: `SatchelError` `.invalid` for a value, for an invalid name and inside a transaction of the same thread;
   ///   `.unauthorized` for existing content whose key is not set; `.busy`, `.full` and others when the store
   ///   cannot be written, or has changes in its outbox file: nothing is changed then
-  public func setSensitive(_ kind: Change.StateKey.Kind, _ name: String, _ isSensitive: Bool = true) throws {
+  public func setSensitive(_ kind: Change.StateKey.Kind, _ name: String, isSensitive: Bool = true) throws {
     try setSensitive(StateID(kind, StateName(ofHost: name, as: "name")), isSensitive)
   }
 

@@ -192,7 +192,7 @@ public final class StateStore: Sendable {
   ///     does not change that
   ///   - synced: whether the list is synchronized, as for `set(_:_:sensitive:synced:)`; with true, the bounds
   ///     also apply when changes of two devices are merged
-  /// - Throws: `SatchelError` `.invalid` for invalid bounds, and as `setSensitive(_:_:_:)`
+  /// - Throws: `SatchelError` `.invalid` for invalid bounds, and as `setSensitive(_:_:isSensitive:)`
   public func list(
     _ name: String, limit: Int? = nil, maxAge: Int64? = nil, isUnique: Bool = false,
     sensitive: Bool? = nil, synced: Bool? = nil
@@ -226,7 +226,7 @@ public final class StateStore: Sendable {
   ///   - sensitive: whether the scores and their keys are stored encrypted, as for a list
   ///   - synced: whether the scores are synchronized, as for `set(_:_:sensitive:synced:)`; with true, the bounds also
   ///     apply when changes of two devices are merged
-  /// - Throws: `.invalid` for bounds that are not finite, and as `setSensitive(_:_:_:)`
+  /// - Throws: `.invalid` for bounds that are not finite, and as `setSensitive(_:_:isSensitive:)`
   public func scores(
     _ name: String, bounds: ClosedRange<Double> = -1...1, sensitive: Bool? = nil, synced: Bool? = nil
   ) throws -> StateScores {

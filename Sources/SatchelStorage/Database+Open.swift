@@ -15,7 +15,7 @@ extension Database {
     try SQLiteVersion.current.refuseOld()
     let migrator = Migrator(migrations: migrations, subjects: subjects, rules: rules)
     if path == ":memory:" {
-      let database = make(path, options, migrator, quarantine: nil)
+      let database = make(path, options, migrator: migrator, quarantine: nil)
       let connection = try connect(path, options, readOnly: false)
       try connection.initializeStore(migrator)
       database.adopt(connection, asWriter: true)
@@ -25,16 +25,16 @@ extension Database {
       throw SatchelError(.invalid, "path: is empty or contains a NUL")
     }
     do {
-      return try openFile(path, options, migrator, quarantine: nil)
+      return try openFile(path, options, migrator: migrator, quarantine: nil)
     } catch let error as SatchelError where options.quarantine && !options.isReadOnly && error.isAboutContent
     {
       let target = try StoreFile.quarantine(path, time: options.clock.now())
-      return try openFile(path, options, migrator, quarantine: target)
+      return try openFile(path, options, migrator: migrator, quarantine: target)
     }
   }
 
   private static func openFile(
-    _ path: String, _ options: StoreOptions, _ migrator: Migrator, quarantine: String?
+    _ path: String, _ options: StoreOptions, migrator: Migrator, quarantine: String?
   ) throws -> Database {
     var isNew = false
     var condition = try StoreFile.examine(path)
@@ -60,14 +60,14 @@ extension Database {
           .readOnly, "\(path): has an older schema; open it writable once to migrate it")
       }
       try connection.syncCommits(options.durability == .full)
-      try update(connection, migrator, options)
+      try update(connection, migrator, options: options)
     } else {
       if !options.isReadOnly, !connection.isWAL { try waiting(options) { try connection.useWAL() } }
       if isNew { try connection.syncCommits(options.durability == .full) }
     }
     let subjects = try migrator.checkSchema(connection)
     try enlargeCache(connection)
-    let database = make(path, options, migrator, quarantine: quarantine)
+    let database = make(path, options, migrator: migrator, quarantine: quarantine)
     if let subjects { database.subjectsWhenOpened = subjects }
     // An error here is reported by the calls that need it.
     let newest = try? ChangeLog.newestEntry(connection)
@@ -77,7 +77,7 @@ extension Database {
   }
 
   private static func make(
-    _ path: String, _ options: StoreOptions, _ migrator: Migrator, quarantine: String?
+    _ path: String, _ options: StoreOptions, migrator: Migrator, quarantine: String?
   ) -> Database {
     Database(path: path, options: options, quarantinePath: quarantine, times: migrator.times) { readOnly in
       try connect(path, options, readOnly: readOnly)
@@ -94,7 +94,7 @@ extension Database {
 
   /// Migrates a store of an older schema.
   private static func update(
-    _ connection: Connection, _ migrator: Migrator, _ options: StoreOptions
+    _ connection: Connection, _ migrator: Migrator, options: StoreOptions
   ) throws {
     try waiting(options) {
       try connection.useWAL()

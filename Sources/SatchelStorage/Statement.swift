@@ -106,7 +106,7 @@ package final class Statement {
   package func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.usual) throws -> Int64 {
     let value = sqlite3_column_int64(handle, column)
     if value >= range.lowerBound, value <= range.upperBound { return value }
-    throw outOfRange(column, value, range)
+    throw outOfRange(column, value, range: range)
   }
 
   /// Returns an unchecked integer, which the caller may only store, compare or look up: no arithmetic, no
@@ -150,7 +150,7 @@ package final class Statement {
   }
 
   @inline(never)
-  private func outOfRange(_ column: Int32, _ value: Int64, _ range: ClosedRange<Int64>) -> SatchelError {
+  private func outOfRange(_ column: Int32, _ value: Int64, range: ClosedRange<Int64>) -> SatchelError {
     damage(column, "\(value) is outside \(range.lowerBound)...\(range.upperBound)")
   }
 

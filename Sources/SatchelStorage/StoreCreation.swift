@@ -83,10 +83,10 @@ final class StoreDirectoryLock {
   /// - Throws: `.busy` when another one holds the lock for longer
   init(of path: String, timeout: Int32) throws {
     directory = try DiskFile(DiskFile.directory(of: path), O_RDONLY | O_DIRECTORY)
-    isHeld = try Self.lock(directory, path, timeout)
+    isHeld = try Self.lock(directory, path, timeout: timeout)
   }
 
-  private static func lock(_ directory: borrowing DiskFile, _ path: String, _ timeout: Int32) throws -> Bool {
+  private static func lock(_ directory: borrowing DiskFile, _ path: String, timeout: Int32) throws -> Bool {
     let start = Clock.monotonic.now()
     while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0 {
       let code = errno

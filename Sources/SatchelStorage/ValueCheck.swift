@@ -69,7 +69,9 @@ struct ValueCheck {
     let names = columns.map { RecoveredTable.quoted($0.name) }.joined(separator: ", ")
     try connection.visit("SELECT \(names) FROM main.\(RecoveredTable.quoted(table))") { row in
       for (index, column) in columns.enumerated() {
-        guard let reason = reason(row, Int32(index), column, table, columns) else { continue }
+        guard let reason = reason(row, Int32(index), column: column, table: table, columns: columns) else {
+          continue
+        }
         try find(Fault(table: table, column: column.name, reason: reason), Self.name(row, columns))
       }
     }
@@ -77,7 +79,7 @@ struct ValueCheck {
 
   /// Returns the reason why a value is invalid; nil for a valid one.
   private func reason(
-    _ row: Statement, _ index: Int32, _ column: Column, _ table: String, _ columns: [Column]
+    _ row: Statement, _ index: Int32, column: Column, table: String, columns: [Column]
   ) -> String? {
     let type = row.type(index)
     if type == SQLITE_NULL { return column.isNullable ? nil : "is NULL" }

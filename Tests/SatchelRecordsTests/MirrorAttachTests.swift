@@ -29,7 +29,8 @@ struct MirrorAttachTests {
     let mirror = RecordMirror(
       path: "/x/c.json", .checksummed, mode, of: 1, named: "c", owner: owner)
     let memory = MirrorHistory(last: "else", before: isKnown ? image.digest : nil, state: "else")
-    switch try MirrorDecision(image, memory, mirror, collection: "c", version: 1, records: { store }) {
+    switch try MirrorDecision(image, memory, mirror: mirror, collection: "c", version: 1, records: { store })
+    {
     case .write: return "write"
     case .importFile(_, let isWhole): return isWhole ? "take all" : "take"
     case .reject(_, let file): return file == nil ? "unread" : "refuse"

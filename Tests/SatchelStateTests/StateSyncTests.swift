@@ -135,7 +135,7 @@ struct StateSyncTests {
     if isEncrypted, random.chance(10) {
       let kind = random.pick([Change.StateKey.Kind.list, .set, .scores])
       let name = kind == .list ? "l" : kind == .set ? "m" : "s"
-      return try device.state.setSensitive(kind, name, random.chance(70))
+      return try device.state.setSensitive(kind, name, isSensitive: random.chance(70))
     }
     let number = JSONValue.int(Int64(random.below(5)))
     switch random.below(9) {

@@ -29,7 +29,7 @@ struct DeclarationRun {
     let isMigrated =
       !declared.declaration.isBare && row.version > 0 && row.version != Int64(declared.version)
     if isMigrated {
-      let moves = MovedPaths(try MigrationRun.path(row, declared, connection))
+      let moves = MovedPaths(try MigrationRun.path(row, declared, connection: connection))
       try moves.check(declared, known)
       known = try moves.applied(to: known)
     }
@@ -44,7 +44,7 @@ struct DeclarationRun {
       let sensitive = shape.sensitive.paths
       let all = sensitive + prepared.sensitive.filter { shape.sensitive.overlapping($0) == nil }
       try seal(sensitive, as: all, row)
-      try MigrationRun(row, prepared, work, sensitive: SensitiveFields(all, of: row.name, row.id)).run()
+      try MigrationRun(row, prepared, work: work, sensitive: SensitiveFields(all, of: row.name, row.id)).run()
       try seal(all, as: prepared.sensitive, row)
       // Every document may have changed: indexes and references are rebuilt.
       for index in shape.indexes { try drop(index) }
@@ -69,7 +69,7 @@ struct DeclarationRun {
     store.forgetShape(of: id)
     transaction.onFailure { [store] in store.forgetShape(of: id) }
     return RecordCollection(
-      store, id: id, version: prepared.version, stored.generation, declared.declaration,
+      store, id: id, version: prepared.version, stored.generation, declaration: declared.declaration,
       hasSensitive: !stored.sensitive.isEmpty)
   }
 
@@ -124,7 +124,7 @@ struct DeclarationRun {
         "INSERT INTO record_index(collection, path, is_unique) VALUES(?, ?, ?)",
         .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
       let index = CollectionShape.Index(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
-      try IndexBuild(connection, row, index).run()
+      try IndexBuild(connection, row, index: index).run()
     }
   }
 
@@ -156,7 +156,7 @@ struct DeclarationRun {
     for relation in known where !kept.contains(relation.id) { try drop(relation) }
     for (path, relation) in prepared.relations
     where !known.contains(where: { kept.contains($0.id) && $0.path.text == path.text }) {
-      try add(path, relation, row)
+      try add(path, relation, row: row)
     }
   }
 
@@ -165,7 +165,7 @@ struct DeclarationRun {
     try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(relation.id))
   }
 
-  private func add(_ path: DocumentPath, _ relation: RecordRelation, _ row: CollectionRow) throws {
+  private func add(_ path: DocumentPath, _ relation: RecordRelation, row: CollectionRow) throws {
     guard let target = try CollectionRow.id(of: relation.collection, connection) else { return }
     try connection.run(
       """
@@ -178,10 +178,10 @@ struct DeclarationRun {
     let collection = try work.collection(row.id)
     try RecordFetch(connection, row).all { candidate in
       var changes = ReferenceChanges()
-      changes.added = try RecordWork.targets(of: candidate.body, added, candidate.key, collection).map {
+      changes.added = try RecordWork.targets(of: candidate.body, added, candidate.key, in: collection).map {
         (added, $0)
       }
-      try work.apply(changes, candidate.row, collection)
+      try work.apply(changes, candidate.row, in: collection)
       return true
     }
   }

@@ -14,7 +14,7 @@ struct IndexBuild {
   private let row: CollectionRow
   private let index: CollectionShape.Index
 
-  init(_ connection: Connection, _ row: CollectionRow, _ index: CollectionShape.Index) {
+  init(_ connection: Connection, _ row: CollectionRow, index: CollectionShape.Index) {
     self.connection = connection
     self.row = row
     self.index = index
@@ -48,12 +48,12 @@ struct IndexBuild {
             first = position
           } else {
             try checkDistinct(
-              entries[first..<position].map(\.row), entries[position].row, key(entries[first]))
+              entries[first..<position].map(\.row), entries[position].row, key: key(entries[first]))
           }
         }
       }
       let table = ValueTable(connection: connection)
-      for entry in entries { try table.insert(index.id, key(entry), entry.row) }
+      for entry in entries { try table.insert(index.id, key(entry), row: entry.row) }
     }
   }
 
@@ -70,7 +70,7 @@ struct IndexBuild {
   }
 
   /// Records with the same key have the same value, unless it is longer than a key can hold.
-  private func checkDistinct(_ others: [Int64], _ record: Int64, _ key: UnsafeRawBufferPointer) throws {
+  private func checkDistinct(_ others: [Int64], _ record: Int64, key: UnsafeRawBufferPointer) throws {
     guard key.first != ValueKey.null, key.first != ValueKey.missing else { return }
     for other in others {
       if !ValueKey.decidesOrder(key), try whole(other) != whole(record) { continue }

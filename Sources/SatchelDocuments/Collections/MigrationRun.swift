@@ -20,7 +20,7 @@ struct MigrationRun {
   private var connection: Connection { work.connection }
 
   init(
-    _ row: CollectionRow, _ prepared: PreparedDeclaration, _ work: RecordWork, sensitive: SensitiveFields
+    _ row: CollectionRow, _ prepared: PreparedDeclaration, work: RecordWork, sensitive: SensitiveFields
   ) {
     self.row = row
     self.sensitive = sensitive
@@ -30,7 +30,7 @@ struct MigrationRun {
 
   /// - Throws: `.invalid` when a migration to the declared version is missing, `.newer` when the records
   ///   cannot be migrated back to it
-  static func path(_ row: CollectionRow, _ prepared: PreparedDeclaration, _ connection: Connection) throws
+  static func path(_ row: CollectionRow, _ prepared: PreparedDeclaration, connection: Connection) throws
     -> Path
   {
     let declared = prepared.version
@@ -84,7 +84,7 @@ struct MigrationRun {
   }
 
   func run() throws {
-    let path = try Self.path(row, prepared, connection)
+    let path = try Self.path(row, prepared, connection: connection)
     let schema = try prepared.declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
     var last = RecordRow.base(of: row.id)
     // In chunks: a statement must not iterate over rows that are being changed.
@@ -93,7 +93,7 @@ struct MigrationRun {
       guard let newest = part.last?.row else { break }
       try RowOrder.check(newest, after: last, of: "record")
       for record in part {
-        try locating(.record(row.name, record.key.utf8)) { try migrate(record, path, schema) }
+        try locating(.record(row.name, record.key.utf8)) { try migrate(record, path, schema: schema) }
       }
       last = newest
     }
@@ -128,7 +128,7 @@ struct MigrationRun {
     return part
   }
 
-  private func migrate(_ record: Item, _ path: Path, _ schema: RecordSchemaCheck?) throws {
+  private func migrate(_ record: Item, _ path: Path, schema: RecordSchemaCheck?) throws {
     let location = "\(row.name)/\(record.key)"
     do {
       guard case .object(var document) = try JSONValue(parsing: plain(record)) else {
@@ -140,7 +140,7 @@ struct MigrationRun {
           try running(version + 1) {
             try migration.apply(to: &document, id: record.key, version: version, kept: &kept)
           }
-          try keep(kept, record, version)
+          try keep(kept, record, version: version)
         } else {
           let kept = try kept(record, version)
           try running(version) {
@@ -202,7 +202,7 @@ struct MigrationRun {
     try sealed.withUnsafeBytes { try update($0, isSealed: 1) }
   }
 
-  private func keep(_ values: [KeptValue], _ record: Item, _ version: Int) throws {
+  private func keep(_ values: [KeptValue], _ record: Item, version: Int) throws {
     for value in values {
       var bytes = try value.bytes()
       if !sensitive.isEmpty {

@@ -40,7 +40,8 @@ struct PreparedDeclaration {
     }
     schema = try declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
     sensitive = try (declaration.sensitive ?? []).map { try path($0) }
-    try Self.checkSensitive(sensitive, indexes.map(\.path), relations.map(\.path), declaration.name)
+    try Self.checkSensitive(
+      sensitive, indexes.map(\.path), relations: relations.map(\.path), name: declaration.name)
     text = try naming("declaration") { try declaration.stored.json.serialized() }
   }
 
@@ -56,7 +57,7 @@ struct PreparedDeclaration {
 
   /// - Throws: `.invalid` for a sensitive field that is declared twice, or that an index or a relation is in
   private static func checkSensitive(
-    _ sensitive: [DocumentPath], _ indexes: [DocumentPath], _ relations: [DocumentPath], _ name: String
+    _ sensitive: [DocumentPath], _ indexes: [DocumentPath], relations: [DocumentPath], name: String
   ) throws {
     let fields = SensitiveFields(sensitive, of: name, 0)
     for (what, paths) in [("an index", indexes), ("a relation", relations)] {
@@ -129,7 +130,7 @@ struct MovedPaths {
   /// - Parameter known: the declaration of the documents before the migrations
   /// - Throws: `.invalid`
   func check(_ declared: PreparedDeclaration, _ known: StoredDeclaration) throws {
-    func check(_ what: String, _ paths: [DocumentPath], _ before: some Sequence<String>) throws {
+    func check(_ what: String, _ paths: [DocumentPath], before: some Sequence<String>) throws {
       for text in before {
         let path = try DocumentPath(text)
         let (after, version) = try moved(text)
@@ -140,9 +141,9 @@ struct MovedPaths {
             + "\"\(after.text)\": declare \(what) of \"\(after.text)\"")
       }
     }
-    try check("the index", declared.indexes.map(\.path), known.indexes.map(\.path))
-    try check("the relation", declared.relations.map(\.path), known.relations.keys)
-    try check("the sensitive field", declared.sensitive, known.sensitive)
+    try check("the index", declared.indexes.map(\.path), before: known.indexes.map(\.path))
+    try check("the relation", declared.relations.map(\.path), before: known.relations.keys)
+    try check("the sensitive field", declared.sensitive, before: known.sensitive)
   }
 
   /// Returns the path of a field after the migrations, and the version in which it moved last; nil if it did not.

@@ -61,15 +61,16 @@ extension Record {
       var id = id
       id.withUTF8 { id in
         Record.write(
-          UnsafeRawBufferPointer(id), revision, created, modified, syncStatus, withDocument ? body : nil,
+          UnsafeRawBufferPointer(id), revision, created: created, modified: modified, status: syncStatus,
+          body: withDocument ? body : nil,
           into: &bytes)
       }
     }
   }
 
   static func write(
-    _ key: UnsafeRawBufferPointer, _ revision: Int64, _ created: Int64, _ modified: Int64,
-    _ status: RecordSyncStatus, _ body: UnsafeRawBufferPointer?, into bytes: inout [UInt8]
+    _ key: UnsafeRawBufferPointer, _ revision: Int64, created: Int64, modified: Int64,
+    status: RecordSyncStatus, body: UnsafeRawBufferPointer?, into bytes: inout [UInt8]
   ) {
     bytes.append(contentsOf: #"{"id":"#.utf8)
     JSONValue.write(String(decoding: key, as: UTF8.self), into: &bytes)

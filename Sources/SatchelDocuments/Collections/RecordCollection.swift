@@ -25,7 +25,7 @@ public final class RecordCollection: Sendable {
   let mirroring = Locked<RecordMirror?>(nil)
 
   init(
-    _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, _ declaration: CollectionDeclaration,
+    _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, declaration: CollectionDeclaration,
     hasSensitive: Bool
   ) {
     self.store = store
@@ -146,7 +146,7 @@ public final class RecordCollection: Sendable {
     try RecordID.check(key, in: name)
     return try locating(.record(name, key)) {
       try checkDocument(document, key)
-      return try writingThroughOutbox(spooled(key, document, expected)) { work, collection in
+      return try writingThroughOutbox(spooled(key, document, expected: expected)) { work, collection in
         try work.put(key, document, keeping: known, in: collection, ifRevision: expected)
       } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
     }
@@ -181,7 +181,8 @@ public final class RecordCollection: Sendable {
   package func delete(_ key: UnsafeRawBufferPointer, ifRevision expected: Int64?) throws -> Bool {
     try RecordID.check(key, in: name)
     return try locating(.record(name, key)) {
-      try writingThroughOutbox(Self.deleteEntry(name, version, key, expected)) { work, collection in
+      try writingThroughOutbox(Self.deleteEntry(name, version, key: key, expected: expected)) {
+        work, collection in
         try work.delete(key, from: collection, ifRevision: expected)
       } ?? true
     }

@@ -34,7 +34,7 @@ extension RecordStore {
           "\(name): its records have version \(row.version); a store opened read-only cannot migrate them")
       }
       return RecordCollection(
-        self, id: row.id, version: prepared.version, 0, declaration, hasSensitive: false)
+        self, id: row.id, version: prepared.version, 0, declaration: declaration, hasSensitive: false)
     }
     let backup = try backUpBeforeMigrating(prepared)
     do {
@@ -67,14 +67,15 @@ extension RecordStore {
       if !declaration.isBare, row.version != Int64(prepared.version) { return nil }
       // Indexes, relations and the schema affect only writes.
       if database.options.isReadOnly {
-        return RecordCollection(self, id: id, version: Int(row.version), 0, declaration, hasSensitive: false)
+        return RecordCollection(
+          self, id: id, version: Int(row.version), 0, declaration: declaration, hasSensitive: false)
       }
       let stored = try StoredDeclaration.read(row, connection, expected: prepared)
       if !declaration.isBare || declaration.redeclare {
         guard try stored.joined(with: prepared, version: row.version) == stored else { return nil }
       }
       return RecordCollection(
-        self, id: id, version: Int(row.version), stored.generation, declaration,
+        self, id: id, version: Int(row.version), stored.generation, declaration: declaration,
         hasSensitive: !stored.sensitive.isEmpty)
     }
   }
@@ -89,7 +90,7 @@ extension RecordStore {
       try read({ try row.count($0) }) > 0
     else { return nil }
     // Throws before a backup is made when the migration is impossible.
-    try read { _ = try MigrationRun.path(row, prepared, $0) }
+    try read { _ = try MigrationRun.path(row, prepared, connection: $0) }
     guard !database.isMemory else { return nil }
     guard !database.isInTransaction else {
       throw SatchelError(

@@ -200,7 +200,7 @@ package final class RecordStore: Sendable {
   }
 
   /// Ends the work of a transaction that is about to commit; the next transaction may reuse its collections.
-  func keep(_ collections: [Int64: WorkingCollection], _ over: RecordWork, _ transaction: Transaction) {
+  func keep(_ collections: [Int64: WorkingCollection], _ over: RecordWork, in transaction: Transaction) {
     known.withLock { $0 = (transaction.number, collections) }
     work.withLock { if $0 === over { $0 = nil } }
   }
@@ -223,7 +223,8 @@ package final class RecordStore: Sendable {
       return work
     }
     let newWork = RecordWork(
-      self, transaction, known.withLock { $0.transaction == transaction.predecessor ? $0.collections : [:] })
+      self, transaction,
+      collections: known.withLock { $0.transaction == transaction.predecessor ? $0.collections : [:] })
     hasWritten.withLock { $0 = true }
     work.withLock { $0 = newWork }
     transaction.beforeCommit(once: "records") { [weak newWork] _ in try newWork?.finish() }

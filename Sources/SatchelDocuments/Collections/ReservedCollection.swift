@@ -244,7 +244,9 @@ package struct ReservedWriter {
         let old = try row.flatMap { try RecordTable(connection: connection).head($0, withBody: false) }
         var write = RecordWork.RowWrite(key: key, hash: hash, row: row, old: old, isSealed: document.isSealed)
         write.modified = document.modified
-        let revision = try document.body.withUnsafeBytes { try work.write($0, write, collection).revision }
+        let revision = try document.body.withUnsafeBytes {
+          try work.write($0, write, in: collection).revision
+        }
         try work.mergeIfNeeded(collection)
         return ReservedVersion(revision: revision, modified: document.modified)
       }

@@ -34,9 +34,9 @@ extension RecordCollection {
         }
         try locating(.record(name, found.key.utf8)) {
           if found.kind == .lost {
-            try restore(found, resolution, work, collection)
+            try restore(found, resolution, work: work, in: collection)
           } else {
-            try decide(found, resolution, work, collection)
+            try decide(found, resolution, work: work, in: collection)
           }
         }
       }
@@ -44,8 +44,8 @@ extension RecordCollection {
   }
 
   private func decide(
-    _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, _ work: RecordWork,
-    _ collection: WorkingCollection
+    _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, work: RecordWork,
+    in collection: WorkingCollection
   ) throws {
     if conflict.remote == nil, !collection.shape.sensitive.isEmpty, conflict.kind == .waiting {
       throw SatchelError(
@@ -60,10 +60,10 @@ extension RecordCollection {
     let remote = try migrating.version(envelope).content
     switch resolution {
     case .keepLocal: break
-    case .keepRemote: try set(conflict.key, to: remote.document, work, collection)
+    case .keepRemote: try set(conflict.key, to: remote.document, work, in: collection)
     case .document(let value):
-      try set(conflict.key, to: serialized(value, conflict.key), work, collection)
-    case .delete: try set(conflict.key, to: nil, work, collection)
+      try set(conflict.key, to: serialized(value, conflict.key), work, in: collection)
+    case .delete: try set(conflict.key, to: nil, work, in: collection)
     }
     guard try tracker.resolve(envelope.key, seen: envelope.checksum) else {
       throw SatchelError(
@@ -74,27 +74,27 @@ extension RecordCollection {
   }
 
   private func restore(
-    _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, _ work: RecordWork,
-    _ collection: WorkingCollection
+    _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, work: RecordWork,
+    in collection: WorkingCollection
   ) throws {
     switch (resolution, conflict.side ?? .local) {
     case (.keepRemote, .local), (.keepLocal, .remote): return
     case (.keepRemote, .remote):
       var migrating = MigratingContent(collection, work)
       let remote = try conflict.remote.map { try migrating.version(SyncEnvelope(parsing: $0)).content }
-      try set(conflict.key, to: remote?.document, work, collection)
-    case (.delete, _): try set(conflict.key, to: nil, work, collection)
+      try set(conflict.key, to: remote?.document, work, in: collection)
+    case (.delete, _): try set(conflict.key, to: nil, work, in: collection)
     case (.document(let value), _):
-      try set(conflict.key, to: serialized(value, conflict.key), work, collection)
+      try set(conflict.key, to: serialized(value, conflict.key), work, in: collection)
     case (.keepLocal, .local):
       try set(
-        conflict.key, to: conflict.local.flatMap { try Self.localDocument($0) }, work, collection)
+        conflict.key, to: conflict.local.flatMap { try Self.localDocument($0) }, work, in: collection)
     }
   }
 
   /// Writes a document, or deletes the record for nil.
   private func set(
-    _ id: String, to document: [UInt8]?, _ work: RecordWork, _ collection: WorkingCollection
+    _ id: String, to document: [UInt8]?, _ work: RecordWork, in collection: WorkingCollection
   ) throws {
     var id = id
     try id.withUTF8 { key in

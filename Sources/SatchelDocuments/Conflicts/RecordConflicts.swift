@@ -37,7 +37,7 @@ struct RecordConflicts {
 
   /// Stores both versions of a record of which one is discarded.
   func noteLost(
-    _ side: ConflictSide, _ key: String, in collection: Int64, _ versions: Versions, time: Int64
+    _ side: ConflictSide, _ key: String, in collection: Int64, versions: Versions, time: Int64
   ) throws {
     var row = row(key, in: collection, versions, time: time)
     row.side = side

@@ -19,7 +19,7 @@ enum MirrorDecision {
   ///   - version: of the collection's documents
   ///   - records: returns the collection's records
   init(
-    _ image: MirrorImage?, _ history: MirrorHistory, _ mirror: RecordMirror, collection: String, version: Int,
+    _ image: MirrorImage?, _ history: MirrorHistory, mirror: RecordMirror, collection: String, version: Int,
     records: () throws -> [MirrorRecord]
   ) throws {
     guard let image, !history.knows(image.digest) else {
@@ -64,13 +64,13 @@ enum MirrorDecision {
     } else if differences.allSatisfy({ $0.kind == .missingInStore }) {
       self = .importFile(file, isWhole: false)
     } else {
-      self = .reject(Self.rejection(differences, mirror.path, collection), file)
+      self = .reject(Self.rejection(differences, mirror.path, in: collection), file)
     }
   }
 
   /// Returns an error that counts the differences and names the first of them.
   private static func rejection(
-    _ differences: [MirrorDifference], _ path: String, _ collection: String
+    _ differences: [MirrorDifference], _ path: String, in collection: String
   ) -> SatchelError {
     let kinds: [(MirrorDifference.Kind, String)] = [
       (.missingInStore, "only in the file"), (.differs, "different"), (.missingInFile, "only in the store"),

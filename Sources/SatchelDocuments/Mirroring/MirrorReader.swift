@@ -35,20 +35,21 @@ private struct MirrorReader {
 
   func file(of collection: String) throws -> MirrorFile {
     guard tape.member("format", of: tape.root) != nil else {
-      throw failure("not a mirror with a checksum; attach a plain file with format=\"plain\"", tape.root, [])
+      throw failure(
+        "not a mirror with a checksum; attach a plain file with format=\"plain\"", tape.root, path: [])
     }
     let names: [StaticString] = ["format", "collection", "version", "records"]
     let (root, optional) = try members(of: tape.root, names, optional: ["sha256", "previous"], at: [])
     let format = try integer(root[0], in: 1...Int64.max, at: ["format"])
     guard format <= MirrorFile.format else {
-      throw failure("format \(format) is newer than \(MirrorFile.format)", root[0], ["format"])
+      throw failure("format \(format) is newer than \(MirrorFile.format)", root[0], path: ["format"])
     }
     guard try string(root[1], at: ["collection"]).hasSameBytes(as: collection) else {
       throw failure(
-        "this is the mirror of \(tape.text(root[1])), not of \(collection)", root[1], ["collection"])
+        "this is the mirror of \(tape.text(root[1])), not of \(collection)", root[1], path: ["collection"])
     }
     let version = try integer(root[2], in: 1...Int64(Int32.max), at: ["version"])
-    guard tape[root[3]].kind == .array else { throw failure("not an array", root[3], ["records"]) }
+    guard tape[root[3]].kind == .array else { throw failure("not an array", root[3], path: ["records"]) }
     if let sum = optional[0] { try checkSum(sum, records: root[3]) }
     let previous = try optional[1].map { try string($0, at: ["previous"]) }
     var records: [MirrorRecord] = []
@@ -66,12 +67,12 @@ private struct MirrorReader {
   func plainFile(of collection: String, version: Int, idMember: String?) throws -> MirrorFile {
     let isArray = tape[tape.root].kind == .array
     guard isArray || tape[tape.root].kind == .object else {
-      throw failure("neither an array of objects nor an object with the documents by id", tape.root, [])
+      throw failure("neither an array of objects nor an object with the documents by id", tape.root, path: [])
     }
     if tape.member("format", of: tape.root) != nil, tape.member("records", of: tape.root) != nil,
       tape.member("collection", of: tape.root).map({ tape[$0].kind == .string }) == true
     {
-      throw failure("a mirror with a checksum; attach it with format=\"checksummed\"", tape.root, [])
+      throw failure("a mirror with a checksum; attach it with format=\"checksummed\"", tape.root, path: [])
     }
     let layout = MirrorLayout(plain: tape, idMember: idMember)
     var records: [MirrorRecord] = []
@@ -81,21 +82,22 @@ private struct MirrorReader {
       guard tape[element].kind == .object else {
         throw failure(
           "not an object: a plain mirror is an array of objects, or an object with the documents by id",
-          element, path)
+          element, path: path)
       }
       var location = (isArray ? element : element - 1, path)
       var id = path[0]
       if let member = layout.idMember {
         guard let found = tape.value(of: member, in: element) else {
-          throw failure("has no \"\(member)\"; id_member names the member that is the id", element, path)
+          throw failure(
+            "has no \"\(member)\"; id_member names the member that is the id", element, path: path)
         }
         location = (found, path + [member])
         guard let text = tape.idText(found) else {
-          throw failure("an id must be a string or an integer", location.0, location.1)
+          throw failure("an id must be a string or an integer", location.0, path: location.1)
         }
         id = text
       }
-      try check(&id, of: collection, location.0, location.1)
+      try check(&id, of: collection, location.0, path: location.1)
       // Without the indentation that another program has written.
       var document: [UInt8] = []
       try MirrorDocument.append(
@@ -107,11 +109,11 @@ private struct MirrorReader {
     return MirrorFile(collection: collection, version: version, previous: nil, records: records, layout)
   }
 
-  private func check(_ id: inout String, of collection: String, _ index: Int, _ path: [String]) throws {
+  private func check(_ id: inout String, of collection: String, _ index: Int, path: [String]) throws {
     do {
       try id.withUTF8 { try RecordID.check(UnsafeRawBufferPointer($0), in: collection) }
     } catch let error as SatchelError {
-      throw failure(error.message, index, path)
+      throw failure(error.message, index, path: path)
     }
   }
 
@@ -119,17 +121,17 @@ private struct MirrorReader {
     let stated = try string(index, at: ["sha256"])
     let covered = UnsafeRawBufferPointer(rebasing: tape.bytes[..<tape.rawRange(records).upperBound])
     guard stated.hasSameBytes(as: SHA256.digest(covered).hexadecimal) else {
-      throw failure("the checksum does not match the records", index, ["sha256"])
+      throw failure("the checksum does not match the records", index, path: ["sha256"])
     }
   }
 
   private func record(_ index: Int, of collection: String, at path: [String]) throws -> MirrorRecord {
     let (found, _) = try members(of: index, ["id", "revision", "created", "modified", "document"], at: path)
     guard tape[found[4]].kind == .object else {
-      throw failure("not an object", found[4], path + ["document"])
+      throw failure("not an object", found[4], path: path + ["document"])
     }
     var id = try string(found[0], at: path + ["id"])
-    try check(&id, of: collection, found[0], path + ["id"])
+    try check(&id, of: collection, found[0], path: path + ["id"])
     let anyTime = Int64.min...Int64.max
     return MirrorRecord(
       id: id, revision: try integer(found[1], in: 1...Int64.max, at: path + ["revision"]),
@@ -143,7 +145,7 @@ private struct MirrorReader {
     for (one, other) in zip(order, order.dropFirst())
     where records[one].id.hasSameBytes(as: records[other].id) {
       let later = max(one, other)
-      throw failure("\"\(records[later].id)\" occurs twice", indexes[later], path + [String(later)])
+      throw failure("\"\(records[later].id)\" occurs twice", indexes[later], path: path + [String(later)])
     }
   }
 
@@ -151,7 +153,7 @@ private struct MirrorReader {
   private func members(
     of index: Int, _ names: [StaticString], optional: [StaticString] = [], at path: [String]
   ) throws -> (found: [Int], optional: [Int?]) {
-    guard tape[index].kind == .object else { throw failure("not an object", index, path) }
+    guard tape[index].kind == .object else { throw failure("not an object", index, path: path) }
     var found = [Int?](repeating: nil, count: names.count)
     var extra = [Int?](repeating: nil, count: optional.count)
     for child in tape.children(of: index) {
@@ -160,28 +162,28 @@ private struct MirrorReader {
       } else if let position = optional.firstIndex(where: { tape.keyEquals(child, $0) }) {
         extra[position] = child
       } else {
-        throw failure("an unknown member", child - 1, path + [tape.text(child - 1)])
+        throw failure("an unknown member", child - 1, path: path + [tape.text(child - 1)])
       }
     }
     for (name, position) in zip(names, found) where position == nil {
-      throw failure("the member \"\(name)\" is missing", index, path)
+      throw failure("the member \"\(name)\" is missing", index, path: path)
     }
     return (found.compactMap(\.self), extra)
   }
 
   private func string(_ index: Int, at path: [String]) throws -> String {
-    guard tape[index].kind == .string else { throw failure("not a string", index, path) }
+    guard tape[index].kind == .string else { throw failure("not a string", index, path: path) }
     return tape.text(index)
   }
 
   private func integer(_ index: Int, in range: ClosedRange<Int64>, at path: [String]) throws -> Int64 {
     guard tape[index].kind == .integer, let number = Int64(tape.text(index)), range.contains(number) else {
-      throw failure("not an integer in its range", index, path)
+      throw failure("not an integer in its range", index, path: path)
     }
     return number
   }
 
-  private func failure(_ reason: String, _ index: Int, _ path: [String]) -> JSONError {
+  private func failure(_ reason: String, _ index: Int, path: [String]) -> JSONError {
     JSONError(reason, pointer: JSONPath.pointer(path), position: tape.position(index))
   }
 }

@@ -29,7 +29,7 @@ extension RecordStore {
       let rewrite = try database.read { connection -> MirrorRewrite? in
         commit = try ChangeLog.newest(connection)
         return try CollectionRow.read(mirror.collection, connection).flatMap {
-          try MirrorRewrite(mirror, $0, connection, isForced: isForced)
+          try MirrorRewrite(mirror, $0, connection: connection, isForced: isForced)
         }
       }
       if let rewrite {
@@ -41,7 +41,7 @@ extension RecordStore {
               .write(rewrite.history)
           }
         }
-        try rewrite.perform(mirror, file, calls)
+        try rewrite.perform(mirror, file, calls: calls)
       }
       mirror.noteWritten(commit)
     }
@@ -63,12 +63,12 @@ extension RecordStore {
   ) throws {
     guard let row = try CollectionRow.read(mirror.collection, connection),
       let rewrite = try MirrorRewrite(
-        mirror, row, connection, isForced: isForced, isCommitting: isCommitting)
+        mirror, row, connection: connection, isForced: isForced, isCommitting: isCommitting)
     else { return }
     try MirrorTable(connection: connection, collection: mirror.collection, name: mirror.name)
       .write(rewrite.history)
     try rewrite.perform(
-      mirror, AtomicFile(replacing: mirror.path, followsLinks: true, calls: calls), calls)
+      mirror, AtomicFile(replacing: mirror.path, followsLinks: true, calls: calls), calls: calls)
   }
 
   /// A mirror would have sensitive fields in plain text.
@@ -105,12 +105,13 @@ struct MirrorRewrite {
   /// - Returns: nil when the file is up to date
   /// - Throws: `EditedMirror` for a file that has content that the store lacks
   init?(
-    _ mirror: RecordMirror, _ row: CollectionRow, _ connection: Connection, isForced: Bool,
+    _ mirror: RecordMirror, _ row: CollectionRow, connection: Connection, isForced: Bool,
     isCommitting: Bool = false
   ) throws {
     let records = try RecordStore.mirrorRecords(connection, row)
     let known = try MirrorTable(connection: connection, collection: row.id, name: mirror.name).read()
-    replacedDigest = try Self.digestOfReplacedFile(mirror, known, row, records, isForced: isForced)
+    replacedDigest = try Self.digestOfReplacedFile(
+      mirror, known, row: row, records: records, isForced: isForced)
     let layout = mirror.layout.withLock { $0 }
     func text(previous: String?) throws -> [UInt8] {
       let file = MirrorFile(
@@ -142,7 +143,7 @@ struct MirrorRewrite {
   }
 
   /// - Parameter file: replaces the mirror's file
-  func perform(_ mirror: RecordMirror, _ file: consuming AtomicFile, _ calls: FileCalls) throws {
+  func perform(_ mirror: RecordMirror, _ file: consuming AtomicFile, calls: FileCalls) throws {
     if replacedDigest != history.last {
       try note?.write(of: mirror.path, calls)
       do {
@@ -161,14 +162,14 @@ struct MirrorRewrite {
 
   /// Returns the digest of the file that will be replaced; nil when it does not exist.
   private static func digestOfReplacedFile(
-    _ mirror: RecordMirror, _ history: MirrorHistory, _ row: CollectionRow, _ records: [MirrorRecord],
+    _ mirror: RecordMirror, _ history: MirrorHistory, row: CollectionRow, records: [MirrorRecord],
     isForced: Bool
   ) throws -> String? {
     if let known = mirror.acceptedDigest() { return known }
     guard let image = try MirrorImage.read(mirror.path) else { return nil }
     if isForced { return image.digest }
     let decision = try MirrorDecision(
-      image, history, mirror, collection: row.name, version: Int(row.version), records: { records })
+      image, history, mirror: mirror, collection: row.name, version: Int(row.version), records: { records })
     switch decision {
     case .write: break
     case .reject(let error, _): throw EditedMirror(error: error)

@@ -86,7 +86,7 @@ extension RecordCollection {
   private func decision(on image: MirrorImage?, _ mirror: RecordMirror) throws -> MirrorDecision {
     try read { connection, row in
       try MirrorDecision(
-        image, MirrorTable(connection: connection, collection: id, name: mirror.name).read(), mirror,
+        image, MirrorTable(connection: connection, collection: id, name: mirror.name).read(), mirror: mirror,
         collection: name, version: Int(row.version)
       ) { try RecordStore.mirrorRecords(connection, row) }
     }
@@ -228,7 +228,7 @@ extension RecordCollection {
         for record in file.records where changed[Array(record.id.utf8)] != nil {
           try apply(
             record, without: bare.contains(Array(record.id.utf8)) ? file.layout.idMember : nil, work,
-            collection)
+            in: collection)
         }
         return count
       }
@@ -239,7 +239,7 @@ extension RecordCollection {
   ///
   /// - Parameter member: a member of the document that is not imported
   private func apply(
-    _ record: MirrorRecord, without member: String?, _ work: RecordWork, _ collection: WorkingCollection
+    _ record: MirrorRecord, without member: String?, _ work: RecordWork, in collection: WorkingCollection
   ) throws {
     var document = record.document
     if let member {

@@ -142,7 +142,7 @@ struct CompiledTest: Sendable {
       return order > 0 || orEqual && order == 0
     case .oneOf(let operands): return operands.contains(field, in: document)
     case .prefix(let prefix): return field.withText { $0.starts(with: prefix) } ?? false
-    case .contains(let operand): return try contains(operand, field, document)
+    case .contains(let operand): return try contains(operand, field, document: document)
     case .exists(let wanted):
       if case .missing = field { return !wanted }
       return wanted
@@ -154,7 +154,7 @@ struct CompiledTest: Sendable {
   private static let checkInterval = (elements: 1 << 12, bytes: 1 << 16)
 
   private func contains(
-    _ operand: Operand, _ field: FieldValue, _ document: DocumentReader
+    _ operand: Operand, _ field: FieldValue, document: DocumentReader
   ) throws -> Bool {
     if case .array(let location) = field {
       var (found, position) = (false, 0)

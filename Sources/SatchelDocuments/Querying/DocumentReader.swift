@@ -70,7 +70,7 @@ struct DocumentReader {
     var position = skipSpace(object + 1)
     while position < bytes.count, bytes[position] == UInt8(ascii: "\"") {
       let (end, isEscaped) = stringEnd(position)
-      let isKey = matches(position + 1, end, isEscaped, key)
+      let isKey = matches(position + 1, end, isEscaped: isEscaped, key: key)
       position = skipSpace(end + 1)
       guard position < bytes.count, bytes[position] == UInt8(ascii: ":") else { return nil }
       position = skipSpace(position + 1)
@@ -99,7 +99,7 @@ struct DocumentReader {
     return nil
   }
 
-  private func matches(_ start: Int, _ end: Int, _ isEscaped: Bool, _ key: [UInt8]) -> Bool {
+  private func matches(_ start: Int, _ end: Int, isEscaped: Bool, key: [UInt8]) -> Bool {
     guard start <= end, end <= bytes.count else { return false }
     if isEscaped {
       return JSONEscape.resolved(UnsafeRawBufferPointer(rebasing: bytes[start..<end])).utf8.elementsEqual(key)

@@ -82,7 +82,7 @@ struct QueryPlan {
     var best: Access?
     var bestEstimate: Int?
     for index in shape.indexes {
-      guard let access = Self.access(index, tests, filter) else { continue }
+      guard let access = Self.access(index, tests, filter: filter) else { continue }
       guard let known = best else {
         best = access
         continue
@@ -114,7 +114,7 @@ struct QueryPlan {
     if let first = order.first, best.map({ $0.keys.rank > 1 || $0.index.path.isPath(first.path) }) ?? limited,
       let index = shape.indexes.first(where: { $0.path.isPath(first.path) })
     {
-      let access = Self.access(index, tests, filter)
+      let access = Self.access(index, tests, filter: filter)
       if limited || access != nil {
         path = .ordered(access ?? Access(index: index, keys: .everything, rest: filter))
         return
@@ -138,7 +138,7 @@ struct QueryPlan {
 
   /// Returns the keys of an index that satisfy a filter; nil when they cannot decide any test.
   private static func access(
-    _ index: CollectionShape.Index, _ tests: [CompiledTest], _ filter: CompiledFilter
+    _ index: CollectionShape.Index, _ tests: [CompiledTest], filter: CompiledFilter
   ) -> Access? {
     var keys: KeyRanges?
     for test in tests where index.path.isPath(test.path) {
@@ -165,10 +165,10 @@ struct RecordFetch {
   private let status: RecordStatusReader
 
   /// - Parameter store: required to read sensitive fields
-  init(_ connection: Connection, _ row: CollectionRow, _ store: RecordStore? = nil) {
+  init(_ connection: Connection, _ row: CollectionRow, store: RecordStore? = nil) {
     self.connection = connection
     self.row = row
-    status = RecordStatusReader(connection, row, store)
+    status = RecordStatusReader(connection, row, store: store)
   }
 
   /// Reads one record; returns nil when it does not exist, or has another id than `key`.
@@ -209,7 +209,7 @@ final class RecordStatusReader {
 
   private let store: RecordStore?
 
-  init(_ connection: Connection, _ row: CollectionRow, _ store: RecordStore?) {
+  init(_ connection: Connection, _ row: CollectionRow, store: RecordStore?) {
     self.connection = connection
     self.row = row
     self.store = store

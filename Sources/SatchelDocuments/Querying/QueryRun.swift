@@ -9,12 +9,12 @@ struct QueryRun {
   private let shape: CollectionShape
   private let fetch: RecordFetch
 
-  init(_ collection: RecordCollection, _ connection: Connection, _ row: CollectionRow) throws {
+  init(_ collection: RecordCollection, _ connection: Connection, row: CollectionRow) throws {
     keys = collection.store.keys(of: row.id)
     self.connection = connection
     self.row = row
     shape = try collection.store.shape(of: row, connection)
-    fetch = RecordFetch(connection, row, collection.store)
+    fetch = RecordFetch(connection, row, store: collection.store)
   }
 
   /// Rejects a query with a path to a value that no document has.
@@ -118,7 +118,7 @@ struct QueryRun {
     try shape.checkQueried(query.filter)
     for order in query.order { try shape.checkQueried(order.path) }
     let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)
-    if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit) }
+    if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit: visit) }
     if query.order.isEmpty {
       // When the index decides the filter, records before the window need not be read.
       if case .index(let access) = plan.path, access.rest.isEmpty {
@@ -140,19 +140,19 @@ struct QueryRun {
 
   /// Visits matching records in insertion order, until `visit` returns false.
   private func candidates(
-    _ path: QueryPlan.AccessPath, _ filter: CompiledFilter, _ visit: (borrowing Candidate) throws -> Bool
+    _ path: QueryPlan.AccessPath, _ filter: CompiledFilter, visit: (borrowing Candidate) throws -> Bool
   ) throws {
     let records: [Int64]
     let rest: CompiledFilter
     switch path {
     case .scan: return try fetch.all { try !filter.matches($0) || visit($0) }
     case .ids(let access):
-      if try isLargePart(access.ids.count) { return try candidates(.scan, filter, visit) }
+      if try isLargePart(access.ids.count) { return try candidates(.scan, filter, visit: visit) }
       (records, rest) = (try rows(access.ids), access.rest)
     case .index(let access), .ordered(let access): (records, rest) = (try rows(access), access.rest)
     case .references(let references): (records, rest) = (try rows(references), references.rest)
     }
-    if !rest.isEmpty, try isLargePart(records.count) { return try candidates(.scan, filter, visit) }
+    if !rest.isEmpty, try isLargePart(records.count) { return try candidates(.scan, filter, visit: visit) }
     for record in records {
       let goesOn = try fetch.one(record) { try !rest.matches($0) || visit($0) }
       if goesOn == false { return }
@@ -197,7 +197,7 @@ struct QueryRun {
   // MARK: In the order of an index
 
   private func runOrdered(
-    _ access: QueryPlan.Access, _ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void
+    _ access: QueryPlan.Access, _ query: CompiledQuery, visit: (borrowing Candidate) throws -> Void
   ) throws {
     var window = query.window
     // Records with the same key; when the key does not decide their order, they are sorted among themselves.

@@ -39,7 +39,7 @@ extension RecordCollection {
     return try locating(.record(name, key)) {
       try read { connection, row in
         let base = RecordRow.base(of: id)
-        let fetch = RecordFetch(connection, row, store)
+        let fetch = RecordFetch(connection, row, store: store)
         var result: Result?
         _ = try keys.first(
           of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
@@ -94,7 +94,7 @@ extension RecordCollection {
   public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
     let found = try readInterruptibly { connection, row -> Int in
       guard let filter = query.filter else { return try Int(row.count(connection)) }
-      return try QueryRun(self, connection, row).count(CompiledFilter(filter))
+      return try QueryRun(self, connection, row: row).count(CompiledFilter(filter))
     }
     let remaining = max(0, found - max(0, query.offset))
     return min(remaining, query.limit.map { max(0, $0) } ?? remaining)
@@ -105,7 +105,7 @@ extension RecordCollection {
 
   func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     let compiled = try CompiledQuery(query)
-    try readInterruptibly { connection, row in try QueryRun(self, connection, row).run(compiled, visit) }
+    try readInterruptibly { connection, row in try QueryRun(self, connection, row: row).run(compiled, visit) }
   }
 }
 
@@ -114,8 +114,12 @@ extension Candidate {
   func write(into bytes: inout [UInt8], withDocument: Bool) throws {
     let status = try syncStatus()
     guard withDocument else {
-      return Record.write(key, revision, created, modified, status, nil, into: &bytes)
+      return Record.write(
+        key, revision, created: created, modified: modified, status: status, body: nil, into: &bytes)
     }
-    try plain { Record.write(key, revision, created, modified, status, $0, into: &bytes) }
+    try plain {
+      Record.write(
+        key, revision, created: created, modified: modified, status: status, body: $0, into: &bytes)
+    }
   }
 }

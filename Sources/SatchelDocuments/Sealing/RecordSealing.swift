@@ -49,7 +49,7 @@ struct RecordSealing {
         if row.isBound, !record.isSealed {
           try plain.withUnsafeBytes { try SyncTracking.keepDocument($0, of: key, in: row.name, connection) }
         }
-        try write(plain, record.row, key)
+        try write(plain, record.row, id: key)
         try runKept(record.row, key, isSealed: record.isSealed)
       }
     }
@@ -58,7 +58,7 @@ struct RecordSealing {
     return end
   }
 
-  private func write(_ plain: [UInt8], _ record: Int64, _ id: UnsafeRawBufferPointer) throws {
+  private func write(_ plain: [UInt8], _ record: Int64, id: UnsafeRawBufferPointer) throws {
     let stored = try plain.withUnsafeBytes { new.isEmpty ? plain : new.seal($0, id, by: try sealingKey(id)) }
     try stored.withUnsafeBytes {
       try connection.run(

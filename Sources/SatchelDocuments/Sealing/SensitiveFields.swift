@@ -120,7 +120,7 @@ extension RecordWork {
 
   /// Returns a document as it is stored; nil when it has no sensitive fields, and is stored as it is.
   func sealed(
-    _ body: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ collection: WorkingCollection
+    _ body: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection
   ) throws -> [UInt8]? {
     let fields = collection.shape.sensitive
     guard let path = fields.paths.first else { return nil }

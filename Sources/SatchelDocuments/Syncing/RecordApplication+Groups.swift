@@ -208,7 +208,7 @@ private struct GroupSearch {
         continue
       }
       let (item, key) = (items[value.item], items[winner].entry.key)
-      let error = item.key { RecordWork.uniqueViolation(value.index, by: key.id, $0, item.collection) }
+      let error = item.key { RecordWork.uniqueViolation(value.index, by: key.id, $0, in: item.collection) }
       remove(value.item, .blocked(by: key, error))
     }
   }

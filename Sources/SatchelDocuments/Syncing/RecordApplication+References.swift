@@ -32,7 +32,7 @@ extension RecordApplication {
         }
         item.decision = .merged
       case .restrict:
-        guard try putBack(key, target, relation) else { return false }
+        guard try putBack(key, target, relation: relation) else { return false }
       }
       hasChanged = true
       item.obstacle = try obstacle(item) ?? apply(item)
@@ -69,7 +69,7 @@ extension RecordApplication {
 
   /// Writes the last synced version of a deleted record again, as a change to send.
   private mutating func putBack(
-    _ key: SyncKey, _ target: [UInt8], _ relation: CollectionShape.Relation
+    _ key: SyncKey, _ target: [UInt8], relation: CollectionShape.Relation
   ) throws -> Bool {
     let collection = try work.collection(relation.target)
     guard let base = try tracker.base(key)?.unlessLocked, base.version == collection.row.version,
@@ -85,8 +85,8 @@ extension RecordApplication {
     let deletion = SyncContent(
       document: nil, revision: base.content.revision + 1, created: base.content.created, modified: work.now)
     try noteLost(
-      .local, key.id, collection,
-      RecordConflicts.Versions(
+      .local, key.id, in: collection,
+      versions: RecordConflicts.Versions(
         local: deletion, remote: nil, base: base.bytes, sealing: work.sealing(collection)))
     noteChange(key)
     return true
@@ -109,7 +109,7 @@ extension RecordApplication {
         "\(String(decoding: records.first?.key ?? [], as: UTF8.self)): can be deleted only after \(key) is changed",
         underlying: BlockingRecord(name: "\(key)"))
     }
-    try deletion.carryOut { try noteCascade($0, $1, $2) }
+    try deletion.carryOut { try noteCascade($0, $1, in: $2) }
     for key in deletion.changed {
       let name = try work.collection(key.collection).name
       noteChange(try SyncKey(name, String(decoding: key.key, as: UTF8.self)))
@@ -132,7 +132,7 @@ extension RecordApplication {
 
   /// Keeps a record that a remote deletion would delete by a relation, unless it was deleted remotely as
   /// well.
-  private mutating func noteCascade(_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws {
+  private mutating func noteCascade(_ key: [UInt8], _ row: Int64, in collection: WorkingCollection) throws {
     let id = String(decoding: key, as: UTF8.self)
     let name = try SyncKey(collection.name, id)
     guard collection.isSynchronized else { return }
@@ -142,7 +142,7 @@ extension RecordApplication {
       // Without the key of sensitive fields only the deletion is known.
       local: try? key.withUnsafeBytes { try work.content(row, $0, in: collection) }, remote: nil,
       base: try tracker.base(name)?.unlessLocked?.bytes, sealing: work.sealing(collection))
-    try noteLost(.local, id, collection, versions)
+    try noteLost(.local, id, in: collection, versions: versions)
   }
 
   /// Marks a record as changed by a relation as well: the decision about its entry is no longer its only
@@ -160,13 +160,13 @@ extension RecordApplication {
 
   /// Stores both versions of a record, one of which is discarded, in the conflict log.
   mutating func noteLost(_ side: ConflictSide, _ item: Item) throws {
-    try noteLost(side, item.entry.key.id, item.collection, versions(item))
+    try noteLost(side, item.entry.key.id, in: item.collection, versions: versions(item))
   }
 
   private mutating func noteLost(
-    _ side: ConflictSide, _ id: String, _ collection: WorkingCollection, _ versions: RecordConflicts.Versions
+    _ side: ConflictSide, _ id: String, in collection: WorkingCollection, versions: RecordConflicts.Versions
   ) throws {
-    try conflicts.noteLost(side, id, in: collection.id, versions, time: work.now)
+    try conflicts.noteLost(side, id, in: collection.id, versions: versions, time: work.now)
     lost += 1
   }
 }

@@ -139,7 +139,7 @@ struct RecordApplication {
   private mutating func decide(_ position: Int, _ entry: SyncUndecided) throws -> Item? {
     guard let collection = try collection(entry.key.collection) else { return nil }
     if hasUndecided { try conflicts.log.end(entry.key.id, in: collection.id) }
-    if let waiting = try waiting(position, entry, collection) {
+    if let waiting = try waiting(position, entry, in: collection) {
       try wait(waiting)
       return nil
     }
@@ -191,7 +191,7 @@ struct RecordApplication {
 
   /// An item that waits for the key of the store; nil when it is set, or not needed.
   private func waiting(
-    _ position: Int, _ entry: SyncUndecided, _ collection: WorkingCollection
+    _ position: Int, _ entry: SyncUndecided, in collection: WorkingCollection
   ) throws -> Item? {
     guard let path = collection.shape.sensitive.paths.first else { return nil }
     do {
@@ -308,7 +308,9 @@ struct RecordApplication {
     return document.withUnsafeBytes { document in
       item.collection.shape.relations.flatMap { relation in
         // A value that is not a reference is rejected when the record is written.
-        let targets = try? item.key { try RecordWork.targets(of: document, relation, $0, item.collection) }
+        let targets = try? item.key {
+          try RecordWork.targets(of: document, relation, $0, in: item.collection)
+        }
         return (targets ?? []).map { (relation, $0) }
       }
     }

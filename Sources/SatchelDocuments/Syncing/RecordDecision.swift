@@ -40,12 +40,12 @@ extension RecordDecision {
     case .remoteWins: return .apply(isLost: true)
     case .localWins: return .keep(isLost: true)
     case .ask: return .ask
-    case .merge: return try merge(local, base, remote)
+    case .merge: return try merge(local, base, remote: remote)
     }
   }
 
   private static func merge(
-    _ local: RecordVersion, _ base: RecordVersion?, _ remote: RecordVersion
+    _ local: RecordVersion, _ base: RecordVersion?, remote: RecordVersion
   ) throws -> RecordDecision {
     guard let ours = try local.value else { return .apply(isLost: true) }
     guard let theirs = try remote.value else { return .keep(isLost: true) }
@@ -104,32 +104,33 @@ struct RecordMerge: Sendable, Equatable {
   /// - Parameter base: the common version; empty when unknown
   init(base: JSONObject, older: JSONObject, newer: JSONObject) {
     var isOverridden = false
-    value = RecordMerge.merge(base, older, newer, &isOverridden)
+    value = RecordMerge.merge(base, older, newer: newer, isOverridden: &isOverridden)
     self.isOverridden = isOverridden
   }
 
   private static func merge(
-    _ base: JSONObject, _ older: JSONObject, _ newer: JSONObject, _ isOverridden: inout Bool
+    _ base: JSONObject, _ older: JSONObject, newer: JSONObject, isOverridden: inout Bool
   ) -> JSONObject {
     var merged = JSONObject()
     // The members in the order of the newer side, followed by those that only the other side has.
     for (key, value) in newer {
-      merged[key] = field(base[key], older[key], value, &isOverridden)
+      merged[key] = field(base[key], older[key], newer: value, isOverridden: &isOverridden)
     }
     for (key, value) in older where newer[key] == nil {
-      merged[key] = field(base[key], value, nil, &isOverridden)
+      merged[key] = field(base[key], value, newer: nil, isOverridden: &isOverridden)
     }
     return merged
   }
 
   /// Returns the merged value of a field; nil to remove it.
   private static func field(
-    _ base: JSONValue?, _ older: JSONValue?, _ newer: JSONValue?, _ isOverridden: inout Bool
+    _ base: JSONValue?, _ older: JSONValue?, newer: JSONValue?, isOverridden: inout Bool
   ) -> JSONValue? {
     if older == newer || older == base { return newer }
     if newer == base { return older }
     if case .object(let older)? = older, case .object(let newer)? = newer {
-      return .object(merge(base?.objectValue ?? JSONObject(), older, newer, &isOverridden))
+      return .object(
+        merge(base?.objectValue ?? JSONObject(), older, newer: newer, isOverridden: &isOverridden))
     }
     isOverridden = true
     return newer

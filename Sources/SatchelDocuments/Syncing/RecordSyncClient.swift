@@ -49,7 +49,7 @@ package struct RecordSyncClient: Sendable {
     guard let row = try row(of: key.collection, connection) else { return nil }
     let isSensitive = try !store.shape(of: row, connection).sensitive.isEmpty
     let content = try first(key.id, of: row, connection) { record, id in
-      try RecordFetch(connection, row, store).one(record, of: id) { candidate in
+      try RecordFetch(connection, row, store: store).one(record, of: id) { candidate in
         guard isEncrypted || !isSensitive else { throw Self.unencrypted(row.name) }
         return SyncContent(
           document: try candidate.plain { Array($0) }, revision: candidate.revision,
@@ -72,7 +72,7 @@ package struct RecordSyncClient: Sendable {
   /// Returns what `read` finds in a row that the id may have.
   private func first<Found>(
     _ id: String, of row: CollectionRow, _ connection: Connection,
-    _ read: (_ record: Int64, _ id: UnsafeRawBufferPointer) throws -> Found?
+    read: (_ record: Int64, _ id: UnsafeRawBufferPointer) throws -> Found?
   ) throws -> Found? {
     let (index, base) = (store.keys(of: row.id), RecordRow.base(of: row.id))
     var (id, found) = (id, Found?.none)

@@ -48,11 +48,11 @@ struct CollectionRow: Sendable {
 
   /// Returns the number of records.
   func count(_ connection: Connection) throws -> Int64 {
-    try stored + Self.uncounted(id, counted..<max(counted, next), connection)
+    try stored + Self.uncounted(id, counted..<max(counted, next), connection: connection)
   }
 
   /// Returns the number of records in a range of row numbers.
-  static func uncounted(_ id: Int64, _ numbers: Range<Int64>, _ connection: Connection) throws -> Int64 {
+  static func uncounted(_ id: Int64, _ numbers: Range<Int64>, connection: Connection) throws -> Int64 {
     guard !numbers.isEmpty else { return 0 }
     let base = RecordRow.base(of: id)
     return try connection.number(

@@ -5,19 +5,19 @@ import SatchelStorage
 struct ValueTable {
   let connection: Connection
 
-  func insert(_ index: Int64, _ value: UnsafeRawBufferPointer, _ row: Int64) throws {
+  func insert(_ index: Int64, _ value: UnsafeRawBufferPointer, row: Int64) throws {
     let statement = try connection.prepared(
       "INSERT INTO record_value(index_id, value, record) VALUES(?, ?, ?)")
-    try run(statement, index, value, row)
+    try run(statement, index, value: value, row: row)
   }
 
-  func delete(_ index: Int64, _ value: UnsafeRawBufferPointer, _ row: Int64) throws {
+  func delete(_ index: Int64, _ value: UnsafeRawBufferPointer, row: Int64) throws {
     let statement = try connection.prepared(
       "DELETE FROM record_value WHERE index_id = ? AND value = ? AND record = ?")
-    try run(statement, index, value, row)
+    try run(statement, index, value: value, row: row)
   }
 
-  private func run(_ statement: Statement, _ index: Int64, _ value: UnsafeRawBufferPointer, _ row: Int64)
+  private func run(_ statement: Statement, _ index: Int64, value: UnsafeRawBufferPointer, row: Int64)
     throws
   {
     defer { statement.reset() }

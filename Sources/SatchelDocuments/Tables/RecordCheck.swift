@@ -28,7 +28,7 @@ struct RecordCheck {
   }
 
   init(
-    _ connection: Connection, _ keys: Keyring.Keys, _ report: @escaping (String, String) -> Void
+    _ connection: Connection, _ keys: Keyring.Keys, report: @escaping (String, String) -> Void
   ) {
     self.connection = connection
     self.keys = keys
@@ -86,20 +86,20 @@ struct RecordCheck {
         report("record", "\(name): the document is damaged: \(error)")
         return true
       }
-      checkSealed(candidate, shape, name)
-      for index in shape.indexes { try check(candidate, index, name) }
-      references += try check(candidate, row, shape, name)
+      checkSealed(candidate, shape, name: name)
+      for index in shape.indexes { try check(candidate, index, name: name) }
+      references += try check(candidate, row, shape: shape, name: name)
       return true
     }
     let counted = try row.count(connection)
     if count != counted {
       report("record_collection", "\(row.name): its stored count is \(counted), but it has \(count) records")
     }
-    try checkTotals(row, shape, count, references)
+    try checkTotals(row, shape, count: count, references: references)
   }
 
   /// Reports sensitive fields that cannot be opened with the keys that are set.
-  private func checkSealed(_ candidate: borrowing Candidate, _ shape: CollectionShape, _ name: String) {
+  private func checkSealed(_ candidate: borrowing Candidate, _ shape: CollectionShape, name: String) {
     // In a reserved collection it is decided for each document.
     if shape.isReserved { return }
     if candidate.isSealed == shape.sensitive.isEmpty {
@@ -118,7 +118,7 @@ struct RecordCheck {
 
   /// Reports a record without its entry in an index.
   private func check(
-    _ candidate: borrowing Candidate, _ index: CollectionShape.Index, _ name: String
+    _ candidate: borrowing Candidate, _ index: CollectionShape.Index, name: String
   ) throws {
     var key: [UInt8] = []
     ValueKey.append(candidate.document.field(index.path), to: &key)
@@ -133,16 +133,16 @@ struct RecordCheck {
 
   /// Returns the number of references of a record, and reports missing ones.
   private func check(
-    _ candidate: borrowing Candidate, _ row: CollectionRow, _ shape: CollectionShape, _ name: String
+    _ candidate: borrowing Candidate, _ row: CollectionRow, shape: CollectionShape, name: String
   ) throws -> Int {
     var count = 0
     let table = ReferenceTable(connection: connection)
-    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)))
+    let collection = WorkingCollection(row, shape, keys: DeferredIndex(RecordIDs(collection: row.id)))
     for relation in shape.relations {
       let targets: Set<[UInt8]>
       do {
         targets = Set(
-          try RecordWork.targets(of: candidate.body, relation, candidate.key, collection))
+          try RecordWork.targets(of: candidate.body, relation, candidate.key, in: collection))
       } catch let error as SatchelError {
         report("record_reference", error.message)
         continue
@@ -167,7 +167,7 @@ struct RecordCheck {
   }
 
   private func checkTotals(
-    _ row: CollectionRow, _ shape: CollectionShape, _ count: Int64, _ references: Int
+    _ row: CollectionRow, _ shape: CollectionShape, count: Int64, references: Int
   ) throws {
     for index in shape.indexes {
       let stored = try connection.number(

@@ -33,7 +33,7 @@ struct RecordRepair {
       for var index in shape.indexes {
         // Repairing must not fail: two records with the same value are reported when either is written again.
         index.isUnique = false
-        try IndexBuild(connection, row, index).run()
+        try IndexBuild(connection, row, index: index).run()
       }
       if !shape.relations.isEmpty { try rebuildReferences(of: row, shape) }
     }
@@ -101,10 +101,10 @@ struct RecordRepair {
   /// that.
   private func rebuildReferences(of row: CollectionRow, _ shape: CollectionShape) throws {
     let table = ReferenceTable(connection: connection)
-    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)))
+    let collection = WorkingCollection(row, shape, keys: DeferredIndex(RecordIDs(collection: row.id)))
     try RecordFetch(connection, row).all { candidate in
       for relation in shape.relations {
-        let targets = try? RecordWork.targets(of: candidate.body, relation, candidate.key, collection)
+        let targets = try? RecordWork.targets(of: candidate.body, relation, candidate.key, in: collection)
         for target in targets ?? [] { try table.insert(relation, target, source: candidate.row) }
       }
       return true

@@ -45,7 +45,7 @@ struct RecordTable {
   }
 
   func insert(
-    _ row: Int64, _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, revision: Int64,
+    _ row: Int64, _ key: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer, revision: Int64,
     created: Int64, modified: Int64, isSealed: Bool
   ) throws {
     let statement = try connection.prepared(

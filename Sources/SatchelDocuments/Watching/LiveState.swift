@@ -10,7 +10,7 @@ final class LiveState: Sendable {
   private let lengths: [UInt8]
   private let digests: [Int]
 
-  private init(_ ids: [UInt8], _ lengths: [UInt8], _ digests: [Int]) {
+  private init(_ ids: [UInt8], _ lengths: [UInt8], digests: [Int]) {
     (self.ids, self.lengths, self.digests) = (ids, lengths, digests)
   }
 
@@ -35,7 +35,7 @@ final class LiveState: Sendable {
       digests.append(hasher.finalize())
     }
 
-    var state: LiveState { LiveState(Self.exact(ids), Self.exact(lengths), Self.exact(digests)) }
+    var state: LiveState { LiveState(Self.exact(ids), Self.exact(lengths), digests: Self.exact(digests)) }
 
     /// Returns a copy without the memory that was reserved for more elements.
     private static func exact<Element>(_ list: [Element]) -> [Element] {

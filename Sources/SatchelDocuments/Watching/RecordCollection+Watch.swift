@@ -157,7 +157,7 @@ extension RecordCollection {
     _ query: RecordQuery, _ notify: @escaping @Sendable (LiveResults, SatchelError?) -> Bool
   ) throws -> LiveQuery {
     let compiled = try CompiledQuery(query)
-    try read { connection, row in try QueryRun(self, connection, row).check(compiled) }
+    try read { connection, row in try QueryRun(self, connection, row: row).check(compiled) }
     let results = LiveResults(self, query)
     let subject = HostWork.Resource(ObjectIdentifier(database))
     let evaluate: @Sendable () throws -> LiveState = { [self] in
@@ -180,7 +180,8 @@ extension RecordCollection {
         let row = try CollectionRow.read(id, connection), row.version > 0
       else { return self }
       return RecordCollection(
-        store, id: id, version: version, 0, CollectionDeclaration(name), hasSensitive: hasSensitive)
+        store, id: id, version: version, 0, declaration: CollectionDeclaration(name),
+        hasSensitive: hasSensitive)
     }
   }
 }

@@ -123,15 +123,15 @@ struct Deletion {
       guard let relation = relations[number] else { continue }
       switch relation.onDelete {
       case .cascade: try cascade(row, relation)
-      case .restrict: restricted.append(reference(row, relation, item))
+      case .restrict: restricted.append(reference(row, relation, item: item))
       case .nullify:
         if nullified[row] == nil { nullifiedRows.append(row) }
-        nullified[row, default: []].append(reference(row, relation, item))
+        nullified[row, default: []].append(reference(row, relation, item: item))
       }
     }
   }
 
-  private func reference(_ row: Int64, _ relation: CollectionShape.Relation, _ item: Item) -> Reference {
+  private func reference(_ row: Int64, _ relation: CollectionShape.Relation, item: Item) -> Reference {
     Reference(
       source: row, relation: relation, target: item.key,
       name: item.collection.name + "/" + String(decoding: item.key, as: UTF8.self))

@@ -12,14 +12,14 @@ package struct DocumentChange {
     if before == after { return stored }
     switch (stored, before, after) {
     case (.object(let stored), .object(let before), .object(let after)):
-      return .object(members(stored, before, after))
+      return .object(members(stored, before, after: after))
     case (.array(let stored), .array(let before), .array(let after)) where stored.count == before.count:
-      return .array(elements(stored, before, after))
+      return .array(elements(stored, before, after: after))
     default: return after
     }
   }
 
-  private static func members(_ stored: JSONObject, _ before: JSONObject, _ after: JSONObject) -> JSONObject {
+  private static func members(_ stored: JSONObject, _ before: JSONObject, after: JSONObject) -> JSONObject {
     var result: JSONObject = [:]
     for (key, value) in stored {
       if let new = after[key] {
@@ -33,7 +33,7 @@ package struct DocumentChange {
   }
 
   private static func elements(
-    _ stored: [JSONValue], _ before: [JSONValue], _ after: [JSONValue]
+    _ stored: [JSONValue], _ before: [JSONValue], after: [JSONValue]
   ) -> [JSONValue] {
     matched(after, with: before, firstMember) { applied(to: stored[$1], before: before[$1], after: $0) }
   }

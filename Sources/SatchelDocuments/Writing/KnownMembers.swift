@@ -60,7 +60,7 @@ struct KnownMembers: Sendable {
 
   /// Returns a document with the members of the stored one that a type does not have; nil when there are none.
   func keeping(_ stored: JSONValue, in document: JSONValue, type: Int) -> JSONValue? {
-    hasUnknown(stored, .object(type)) ? merged(document, stored, .object(type)) : nil
+    hasUnknown(stored, .object(type)) ? merged(document, stored, member: .object(type)) : nil
   }
 
   private func hasUnknown(_ value: JSONValue, _ member: Member) -> Bool {
@@ -73,27 +73,28 @@ struct KnownMembers: Sendable {
     }
   }
 
-  private func merged(_ new: JSONValue, _ old: JSONValue, _ member: Member) -> JSONValue {
+  private func merged(_ new: JSONValue, _ old: JSONValue, member: Member) -> JSONValue {
     switch (member, new, old) {
     case (.object(let type), .object(let new), .object(let old)):
       var result: JSONObject = [:]
       for (key, value) in new {
         let inner = lookup[type][key] ?? .whole
-        result[key] = old[key].map { merged(value, $0, inner) } ?? value
+        result[key] = old[key].map { merged(value, $0, member: inner) } ?? value
       }
       for (key, value) in old where lookup[type][key] == nil && new[key] == nil { result[key] = value }
       return .object(result)
     case (.each(let inner), .object(let new), .object(let old)):
       var result: JSONObject = [:]
-      for (key, value) in new { result[key] = old[key].map { merged(value, $0, inner) } ?? value }
+      for (key, value) in new { result[key] = old[key].map { merged(value, $0, member: inner) } ?? value }
       return .object(result)
-    case (.each(let inner), .array(let new), .array(let old)): return .array(elements(new, old, inner))
+    case (.each(let inner), .array(let new), .array(let old)):
+      return .array(elements(new, old, member: inner))
     default: return new
     }
   }
 
   /// Matches each element with its previous version: first equal ones, then those with the same first member.
-  private func elements(_ new: [JSONValue], _ old: [JSONValue], _ member: Member) -> [JSONValue] {
+  private func elements(_ new: [JSONValue], _ old: [JSONValue], member: Member) -> [JSONValue] {
     let known = old.map { self.known($0, member) }
     return DocumentChange.matched(new, with: known) {
       guard case .object(let type) = member, let first = types[type].first?.name,
@@ -101,7 +102,7 @@ struct KnownMembers: Sendable {
       else { return nil }
       return try? JSONValue.array([members[first] ?? .null]).serialized()
     } merging: {
-      merged($0, old[$1], member)
+      merged($0, old[$1], member: member)
     }
   }
 

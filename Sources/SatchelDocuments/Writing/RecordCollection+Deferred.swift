@@ -15,7 +15,9 @@ struct DeferredPut {
   var entry: JSONValue {
     get throws {
       try key.withUnsafeBytes { key in
-        try document.withUnsafeBytes { try RecordCollection.putEntry(name, version, key, $0, nil, known) }
+        try document.withUnsafeBytes {
+          try RecordCollection.putEntry(name, version, key: key, document: $0, expected: nil, known: known)
+        }
       }
     }
   }

@@ -20,7 +20,7 @@ extension RecordCollection {
         let contested = work.contested.count
         for (index, record) in records.enumerated() {
           do {
-            try importRecord(record, work, collection, &report)
+            try importRecord(record, work, in: collection, report: &report)
           } catch let error as SatchelError where error.isRejectedDocument {
             rejected(index, error)
             count += 1
@@ -42,16 +42,16 @@ extension RecordCollection {
   }
 
   private func importRecord(
-    _ record: ImportedRecord, _ work: RecordWork, _ collection: WorkingCollection,
-    _ report: inout RecordImportReport
+    _ record: ImportedRecord, _ work: RecordWork, in collection: WorkingCollection,
+    report: inout RecordImportReport
   ) throws {
     var id = record.id
     try id.withUTF8 { key in
       let key = UnsafeRawBufferPointer(key)
       try RecordID.check(key, in: name)
       let row = try work.find(key, in: collection).row
-      let record = try bare(record, row, work, collection)
-      if let row, try isSame(record, row, work, collection) {
+      let record = try bare(record, row, work: work, in: collection)
+      if let row, try isSame(record, row, work: work, in: collection) {
         report.unchanged += 1
         return
       }
@@ -69,10 +69,10 @@ extension RecordCollection {
 
   /// Returns a record without the member that is its id, if the collection's document is without it too.
   private func bare(
-    _ record: ImportedRecord, _ row: Int64?, _ work: RecordWork, _ collection: WorkingCollection
+    _ record: ImportedRecord, _ row: Int64?, work: RecordWork, in collection: WorkingCollection
   ) throws -> ImportedRecord {
     guard let member = record.idMember, let row else { return record }
-    let hasID = try RecordFetch(work.connection, collection.row, store).one(row) { old in
+    let hasID = try RecordFetch(work.connection, collection.row, store: store).one(row) { old in
       try old.plain { body in
         let tape = try JSONTape(body)
         return tape.value(of: member, in: tape.root) != nil
@@ -92,9 +92,9 @@ extension RecordCollection {
 
   /// Returns whether the collection has an equal record; white space and the order of keys do not matter.
   private func isSame(
-    _ record: ImportedRecord, _ row: Int64, _ work: RecordWork, _ collection: WorkingCollection
+    _ record: ImportedRecord, _ row: Int64, work: RecordWork, in collection: WorkingCollection
   ) throws -> Bool {
-    let fetch = RecordFetch(work.connection, collection.row, store)
+    let fetch = RecordFetch(work.connection, collection.row, store: store)
     return try fetch.one(row) { old in
       if let stamp = record.stamp {
         guard stamp.created == old.created, stamp.modified == old.modified, stamp.revision <= old.revision

@@ -127,7 +127,7 @@ extension RecordCollection {
           // Of an id that was given twice, the last one has the value.
           for (position, key) in run.written.reversed() {
             guard let error = missing[key] ?? taken.removeValue(forKey: key) else { continue }
-            run.reject(position, String(decoding: key, as: UTF8.self), error)
+            run.reject(position, String(decoding: key, as: UTF8.self), error: error)
           }
           throw RejectedRecords(rejected: run.rejected)
         }
@@ -160,7 +160,7 @@ struct ValidPuts {
   /// The ids of the records that did not exist before.
   var created: Set<[UInt8]> = []
 
-  mutating func reject(_ position: Int, _ id: String?, _ error: SatchelError) {
+  mutating func reject(_ position: Int, _ id: String?, error: SatchelError) {
     rejected[position] = RecordPutReport.Rejected(
       position: position, id: id, code: error.code, message: error.message)
   }
@@ -179,14 +179,15 @@ extension RecordWork {
       var id: String?
       do {
         let element =
-          try isList ? Element(child, of: tape, position, known) : Element(id: child - 1, document: child)
+          try isList
+          ? Element(child, of: tape, position, known: known) : Element(id: child - 1, document: child)
         id = tape.text(element.id)
         let receipt = try put(element, of: tape, keeping: known, in: collection)
         let key = Array(tape.text(element.id).utf8)
         if receipt.isNew { run.created.insert(key) }
         run.written.append((position, key))
       } catch let error as SatchelError where error.isRejectedDocument {
-        run.reject(position, id, error)
+        run.reject(position, id, error: error)
       }
     }
   }
@@ -199,7 +200,7 @@ extension RecordWork {
     var count = 0
     for child in tape.children(of: tape.root) {
       let element =
-        try isList ? Element(child, of: tape, count, known) : Element(id: child - 1, document: child)
+        try isList ? Element(child, of: tape, count, known: known) : Element(id: child - 1, document: child)
       try put(element, of: tape, keeping: known, in: collection)
       count += 1
     }
@@ -215,7 +216,7 @@ extension RecordWork {
 
     init(id: Int, document: Int) { (self.id, self.document) = (id, document) }
 
-    init(_ index: Int, of tape: JSONTape, _ number: Int, _ known: KnownMembers?) throws {
+    init(_ index: Int, of tape: JSONTape, _ number: Int, known: KnownMembers?) throws {
       guard let id = tape.member("id", of: index), tape[id].kind == .string,
         let document = tape.member("document", of: index)
       else {
@@ -242,7 +243,7 @@ extension RecordWork {
     func write(_ key: UnsafeRawBufferPointer) throws -> RecordReceipt {
       try RecordID.check(key, in: collection.name)
       guard tape[document].kind == .object else {
-        throw collection.problem(key, nil, "a document must be an object", code: .invalid)
+        throw collection.problem(key, nil, reason: "a document must be an object", code: .invalid)
       }
       let body = UnsafeRawBufferPointer(rebasing: tape.bytes[tape.rawRange(document)])
       guard let type = element.type else { return try put(key, body, in: collection) }

@@ -28,19 +28,19 @@ extension RecordCollection {
 
   /// Returns the entry for the outbox file; a document that is known to violate the schema is not spooled.
   func spooled(
-    _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer, _ expected: Int64?
+    _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer, expected: Int64?
   ) throws -> JSONValue {
     // When the store cannot be read either, the check happens when the entry is drained.
     let shape = try? read { connection, row in try store.shape(of: row, connection) }
     try shape?.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
-    return try Self.putEntry(name, version, key, document, expected, known)
+    return try Self.putEntry(name, version, key: key, document: document, expected: expected, known: known)
   }
 
   static func putEntry(
-    _ name: String, _ version: Int, _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer,
-    _ expected: Int64?, _ known: KnownMembers?
+    _ name: String, _ version: Int, key: UnsafeRawBufferPointer, document: UnsafeRawBufferPointer,
+    expected: Int64?, known: KnownMembers?
   ) throws -> JSONValue {
-    var entry = head(name, version, key, expected)
+    var entry = head(name, version, key: key, expected: expected)
     if let known { entry["known"] = known.json }
     // As a string, so that the bytes do not change.
     entry["document"] = .string(String(decoding: document, as: UTF8.self))
@@ -48,13 +48,13 @@ extension RecordCollection {
   }
 
   static func deleteEntry(
-    _ name: String, _ version: Int, _ key: UnsafeRawBufferPointer, _ expected: Int64?
+    _ name: String, _ version: Int, key: UnsafeRawBufferPointer, expected: Int64?
   ) -> JSONValue {
-    ["delete": .object(head(name, version, key, expected))]
+    ["delete": .object(head(name, version, key: key, expected: expected))]
   }
 
   private static func head(
-    _ name: String, _ version: Int, _ key: UnsafeRawBufferPointer, _ expected: Int64?
+    _ name: String, _ version: Int, key: UnsafeRawBufferPointer, expected: Int64?
   ) -> JSONObject {
     var entry: JSONObject = [
       "collection": .string(name), "version": .int(Int64(version)),

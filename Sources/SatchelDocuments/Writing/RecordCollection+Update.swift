@@ -51,7 +51,7 @@ extension RecordCollection {
       try RecordID.check(key, in: name)
       try document(nil).withUnsafeBytes { try checkDocument($0, key) }
       return try writingThroughOutbox(
-        try document((try? get(id))??.body).withUnsafeBytes { try spooled(key, $0, expected) }
+        try document((try? get(id))??.body).withUnsafeBytes { try spooled(key, $0, expected: expected) }
       ) { work, collection in
         let row = try work.find(key, in: collection).row
         let stored = try row.flatMap { try work.document($0, key, in: collection) }
@@ -96,11 +96,12 @@ extension RecordWork {
     ifRevision expected: Int64?
   ) throws -> RecordReceipt {
     guard case .object = patch else {
-      throw collection.problem(key, nil, "a patch must be an object, not \(patch.kind)", code: .invalid)
+      throw collection.problem(
+        key, nil, reason: "a patch must be an object, not \(patch.kind)", code: .invalid)
     }
     guard let row = try find(key, in: collection).row,
       let body = try document(row, key, in: collection)
-    else { throw collection.problem(key, nil, "there is no such record to update", code: .notFound) }
+    else { throw collection.problem(key, nil, reason: "there is no such record to update", code: .notFound) }
     let id = "\(collection.name)/\(String(decoding: key, as: UTF8.self))"
     let document: JSONValue
     do {

@@ -22,8 +22,8 @@ extension RecordWork {
   ///   - old: the previous document; nil for none
   ///   - new: the new document; nil when the record is deleted
   func indexEntries(
-    _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, _ key: UnsafeRawBufferPointer, _ row: Int64?,
-    _ collection: WorkingCollection
+    _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, key: UnsafeRawBufferPointer, row: Int64?,
+    in collection: WorkingCollection
   ) throws -> IndexEntries {
     var entries = IndexEntries()
     guard !collection.shape.indexes.isEmpty else { return entries }
@@ -39,7 +39,8 @@ extension RecordWork {
         let field = reader.field(index.path)
         let isExact = ValueKey.append(field, to: &keyBuffer)
         if index.isUnique {
-          try checkUnique(index, field, keyBuffer[middle...], isExact, key, row, collection)
+          try checkUnique(
+            index, field, value: keyBuffer[middle...], isExact: isExact, key: key, row: row, in: collection)
         }
       }
       let change = IndexEntries.Change(index: position, old: before..<middle, new: middle..<keyBuffer.count)
@@ -48,26 +49,26 @@ extension RecordWork {
     return entries
   }
 
-  func apply(_ entries: IndexEntries, _ row: Int64, _ collection: WorkingCollection) throws {
+  func apply(_ entries: IndexEntries, _ row: Int64, in collection: WorkingCollection) throws {
     let table = ValueTable(connection: connection)
     for change in entries.changes {
       let index = collection.shape.indexes[change.index].id
       try keyBuffer.withUnsafeBytes { buffer in
         if !change.old.isEmpty {
-          try table.delete(index, UnsafeRawBufferPointer(rebasing: buffer[change.old]), row)
+          try table.delete(index, UnsafeRawBufferPointer(rebasing: buffer[change.old]), row: row)
         }
         if !change.new.isEmpty {
-          try table.insert(index, UnsafeRawBufferPointer(rebasing: buffer[change.new]), row)
+          try table.insert(index, UnsafeRawBufferPointer(rebasing: buffer[change.new]), row: row)
         }
       }
     }
   }
 
   private func checkUnique(
-    _ index: CollectionShape.Index, _ field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool,
-    _ key: UnsafeRawBufferPointer, _ row: Int64?, _ collection: WorkingCollection
+    _ index: CollectionShape.Index, _ field: FieldValue, value: ArraySlice<UInt8>, isExact: Bool,
+    key: UnsafeRawBufferPointer, row: Int64?, in collection: WorkingCollection
   ) throws {
-    guard try isUnique(field, index, key, collection) else { return }
+    guard try isUnique(field, index, key: key, in: collection) else { return }
     guard checksUniqueAtOnce else {
       let others = try value.withUnsafeBytes {
         try ValueTable(connection: connection).rows(index.id, $0, limit: 2)
@@ -79,9 +80,9 @@ extension RecordWork {
       }
       return
     }
-    for other in try rows(with: field, value, isExact, index) where other != row && !released.contains(other)
-    {
-      throw try uniqueViolation(index, by: other, key, collection).error
+    for other in try rows(with: field, value, isExact, index: index)
+    where other != row && !released.contains(other) {
+      throw try uniqueViolation(index, by: other, key, in: collection).error
     }
   }
 
@@ -89,14 +90,14 @@ extension RecordWork {
   ///
   /// - Throws: `.constraint` for one that it does not accept
   private func isUnique(
-    _ field: FieldValue, _ index: CollectionShape.Index, _ key: UnsafeRawBufferPointer,
-    _ collection: WorkingCollection
+    _ field: FieldValue, _ index: CollectionShape.Index, key: UnsafeRawBufferPointer,
+    in collection: WorkingCollection
   ) throws -> Bool {
     switch field {
     case .missing, .null: return false
     case .array, .object:
       throw collection.problem(
-        key, index.path.pointer, "a unique index accepts only numbers, strings and Booleans")
+        key, index.path.pointer, reason: "a unique index accepts only numbers, strings and Booleans")
     default: return true
     }
   }
@@ -104,7 +105,7 @@ extension RecordWork {
   /// Returns the rows of the records that have a value of a unique index: at most one, except before the end of a
   /// transaction.
   private func rows(
-    with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, _ index: CollectionShape.Index
+    with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, index: CollectionShape.Index
   ) throws -> [Int64] {
     let rows = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
     if isExact { return rows }
@@ -117,19 +118,19 @@ extension RecordWork {
   /// The violation of a unique index by a value that another record has.
   private func uniqueViolation(
     _ index: CollectionShape.Index, by row: Int64, _ key: UnsafeRawBufferPointer,
-    _ collection: WorkingCollection
+    in collection: WorkingCollection
   ) throws -> (owner: String, error: SatchelError) {
     let owner = String(decoding: try RecordTable(connection: connection).key(row) ?? [], as: UTF8.self)
-    return (owner, Self.uniqueViolation(index, by: owner, key, collection))
+    return (owner, Self.uniqueViolation(index, by: owner, key, in: collection))
   }
 
   static func uniqueViolation(
     _ index: CollectionShape.Index, by owner: String, _ key: UnsafeRawBufferPointer,
-    _ collection: WorkingCollection
+    in collection: WorkingCollection
   ) -> SatchelError {
     let name = "\(collection.name)/\(owner)"
     return collection.problem(
-      key, index.path.pointer, "the value must be unique, and \(name) has the same",
+      key, index.path.pointer, reason: "the value must be unique, and \(name) has the same",
       underlying: BlockingRecord(name: name))
   }
 
@@ -153,21 +154,21 @@ extension RecordWork {
   ) throws -> [UniqueValue] {
     try collection.shape.schema?.check(document, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
     for relation in collection.shape.relations {
-      _ = try Self.targets(of: document, relation, key, collection)
+      _ = try Self.targets(of: document, relation, key, in: collection)
     }
     let row = try find(key, in: collection).row
     var values: [UniqueValue] = []
     for index in collection.shape.indexes where index.isUnique {
       let field = DocumentReader(document).field(index.path)
-      guard try isUnique(field, index, key, collection) else { continue }
+      guard try isUnique(field, index, key: key, in: collection) else { continue }
       var bytes: [UInt8] = []
       let isExact = ValueKey.append(field, to: &bytes)
       var value = UniqueValue(index: index, key: isExact ? bytes : nil)
-      for other in try rows(with: field, bytes[...], isExact, index) {
+      for other in try rows(with: field, bytes[...], isExact, index: index) {
         if other == row {
           value.isOwn = true
         } else {
-          let (owner, error) = try uniqueViolation(index, by: other, key, collection)
+          let (owner, error) = try uniqueViolation(index, by: other, key, in: collection)
           value.owners.append((owner, error))
         }
       }

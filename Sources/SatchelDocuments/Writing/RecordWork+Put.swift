@@ -33,25 +33,25 @@ extension RecordWork {
     let table = RecordTable(connection: connection)
     let remote = remote?.credible(at: now)
     let old = try row.flatMap { try table.head($0, withBody: collection.needsOldDocument) }
-    try checkRevision(old?.revision ?? 0, expected, key, collection)
+    try checkRevision(old?.revision ?? 0, expected, key: key, in: collection)
     if let schema = collection.shape.schema {
       try schema.check(body, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
     }
-    let entries = try indexEntries(old?.body, body, key, row, collection)
-    let references = try referenceChanges(old?.body, body, key, collection)
-    let sealed = try sealed(body, key, collection)
+    let entries = try indexEntries(old?.body, body, key: key, row: row, in: collection)
+    let references = try referenceChanges(old?.body, body, key: key, in: collection)
+    let sealed = try sealed(body, key, in: collection)
     var write = RowWrite(key: key, hash: hash, row: row, old: old, isSealed: sealed != nil)
     write.revision = remote?.revision ?? 0
     write.created = remote?.created
     write.modified = remote?.modified ?? now
     if old == nil { write.revision = max(write.revision, try 1 + lastRevision(key, collection)) }
     return try changing {
-      try keepForSync(old, key, collection)
+      try keepForSync(old, key, in: collection)
       let (record, revision) =
-        try sealed.map { sealed in try sealed.withUnsafeBytes { try self.write($0, write, collection) } }
-        ?? self.write(body, write, collection)
-      try apply(entries, record, collection)
-      try apply(references, record, collection)
+        try sealed.map { sealed in try sealed.withUnsafeBytes { try self.write($0, write, in: collection) } }
+        ?? self.write(body, write, in: collection)
+      try apply(entries, record, in: collection)
+      try apply(references, record, in: collection)
       collection.noteChange(key)
       if collection.isSynchronized, isChange { try tracker()?.notePut(key, in: collection.name) }
       if collection.row.isBound { try reconsiderWaiting(for: key, in: collection) }
@@ -62,7 +62,7 @@ extension RecordWork {
 
   /// Keeps a document that is about to be replaced or deleted, where the sync log needs it.
   private func keepForSync(
-    _ old: RecordTable.Head?, _ key: UnsafeRawBufferPointer, _ collection: WorkingCollection
+    _ old: RecordTable.Head?, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection
   ) throws {
     guard let old, collection.row.isBound, !collection.shape.isReserved else { return }
     try old.body.withUnsafeBytes {
@@ -89,7 +89,7 @@ extension RecordWork {
   ///
   /// - Parameter body: the document as it is stored
   func write(
-    _ body: UnsafeRawBufferPointer, _ write: RowWrite, _ collection: WorkingCollection
+    _ body: UnsafeRawBufferPointer, _ write: RowWrite, in collection: WorkingCollection
   ) throws -> (record: Int64, revision: Int64) {
     let table = RecordTable(connection: connection)
     if let row = write.row, let old = write.old {
@@ -104,7 +104,8 @@ extension RecordWork {
     let record = collection.base + collection.numbers.next
     let revision = max(1 + collection.numbers.revised, write.revision)
     try table.insert(
-      record, write.key, body, revision: revision, created: write.created ?? now, modified: write.modified,
+      record, write.key, body: body, revision: revision, created: write.created ?? now,
+      modified: write.modified,
       isSealed: write.isSealed)
     collection.numbers.next += 1
     collection.keys.add(write.hash, row: record)
@@ -127,12 +128,12 @@ extension RecordWork {
   }
 
   private func checkRevision(
-    _ revision: Int64, _ expected: Int64?, _ key: UnsafeRawBufferPointer, _ collection: WorkingCollection
+    _ revision: Int64, _ expected: Int64?, key: UnsafeRawBufferPointer, in collection: WorkingCollection
   ) throws {
     guard let expected, expected != revision else { return }
     let found = revision == 0 ? "there is no such record" : "its revision is \(revision)"
     let wanted = expected == 0 ? "none was expected" : "revision \(expected) was expected"
-    throw collection.problem(key, nil, "\(found), \(wanted)", code: .conflict)
+    throw collection.problem(key, nil, reason: "\(found), \(wanted)", code: .conflict)
   }
 
   /// Returns the revision that a deleted record had according to the sync log; 0 when it is not known.
@@ -145,11 +146,11 @@ extension RecordWork {
   func remove(_ row: Int64, _ key: UnsafeRawBufferPointer, from collection: WorkingCollection) throws {
     let table = RecordTable(connection: connection)
     guard let old = try table.head(row, withBody: collection.needsOldDocument) else { return }
-    let entries = try indexEntries(old.body, nil, key, row, collection)
-    let references = try referenceChanges(old.body, nil, key, collection)
+    let entries = try indexEntries(old.body, nil, key: key, row: row, in: collection)
+    let references = try referenceChanges(old.body, nil, key: key, in: collection)
     try changing {
       try collection.countAll(connection)
-      try keepForSync(old, key, collection)
+      try keepForSync(old, key, in: collection)
       try table.delete(row)
       if row <= collection.base + collection.numbers.indexedThrough {
         try RecordIDs.keys.remove((collection.keys.source.hash(key), row), connection)
@@ -159,8 +160,8 @@ extension RecordWork {
       collection.numbers.revised = max(
         collection.numbers.revised, min(old.revision, RecordRow.maxStartingRevision))
       collection.numbers.isDirty = true
-      try apply(entries, row, collection)
-      try apply(references, row, collection)
+      try apply(entries, row, in: collection)
+      try apply(references, row, in: collection)
       collection.noteChange(key)
       if collection.isSynchronized {
         let deletion = SyncContent(
@@ -199,7 +200,7 @@ extension RecordWork {
     let (row, _) = try find(key, in: collection)
     if let expected {
       let head = try row.flatMap { try RecordTable(connection: connection).head($0, withBody: false) }
-      try checkRevision(head?.revision ?? 0, expected, key, collection)
+      try checkRevision(head?.revision ?? 0, expected, key: key, in: collection)
     }
     guard let row else { return false }
     var deletion = Deletion(self)

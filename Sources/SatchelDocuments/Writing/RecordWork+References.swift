@@ -12,14 +12,14 @@ extension RecordWork {
   ///
   /// - Throws: `.constraint` for a value that is not a reference
   func referenceChanges(
-    _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, _ key: UnsafeRawBufferPointer,
-    _ collection: WorkingCollection
+    _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, key: UnsafeRawBufferPointer,
+    in collection: WorkingCollection
   ) throws -> ReferenceChanges {
     var changes = ReferenceChanges()
     for relation in collection.shape.relations {
       // Documents stored before the relation was declared were checked when it was.
-      let before = try old?.withUnsafeBytes { try Self.targets(of: $0, relation, key, collection) } ?? []
-      let after = try new.map { try Self.targets(of: $0, relation, key, collection) } ?? []
+      let before = try old?.withUnsafeBytes { try Self.targets(of: $0, relation, key, in: collection) } ?? []
+      let after = try new.map { try Self.targets(of: $0, relation, key, in: collection) } ?? []
       guard before != after else { continue }
       let (left, right) = (Set(before), Set(after))
       changes.removed += left.subtracting(right).map { (relation, $0) }
@@ -31,12 +31,12 @@ extension RecordWork {
   /// Returns the ids that a document refers to by a relation.
   static func targets(
     of body: UnsafeRawBufferPointer, _ relation: CollectionShape.Relation, _ key: UnsafeRawBufferPointer,
-    _ collection: WorkingCollection
+    in collection: WorkingCollection
   ) throws -> [[UInt8]] {
     let document = DocumentReader(body)
     let field = document.field(relation.path)
     func problem(_ pointer: String, _ reason: String) -> SatchelError {
-      collection.problem(key, relation.path.pointer + pointer, reason)
+      collection.problem(key, relation.path.pointer + pointer, reason: reason)
     }
     func id(_ field: FieldValue, _ pointer: String) throws -> [UInt8] {
       guard let id = field.withText({ Array($0) }) else {
@@ -59,7 +59,7 @@ extension RecordWork {
     }
   }
 
-  func apply(_ changes: ReferenceChanges, _ row: Int64, _ collection: WorkingCollection) throws {
+  func apply(_ changes: ReferenceChanges, _ row: Int64, in collection: WorkingCollection) throws {
     let table = ReferenceTable(connection: connection)
     for (relation, target) in changes.removed { try table.delete(relation, target, source: row) }
     for (relation, target) in changes.added {
@@ -96,7 +96,8 @@ extension RecordWork {
     let name =
       try collection(reference.relation.target).name + "/" + String(decoding: reference.target, as: UTF8.self)
     let error = key.withUnsafeBytes {
-      source.problem($0, reference.relation.path.pointer, "there is no \(name)").at(.blocked(by: name))
+      source.problem($0, reference.relation.path.pointer, reason: "there is no \(name)").at(
+        .blocked(by: name))
     }
     return (key, error)
   }
@@ -219,7 +220,7 @@ extension RecordWork {
       }
       let owner = try RecordTable(connection: connection).key(holder) ?? []
       let error = value.key.withUnsafeBytes {
-        Self.uniqueViolation(value.index, by: String(decoding: owner, as: UTF8.self), $0, collection)
+        Self.uniqueViolation(value.index, by: String(decoding: owner, as: UTF8.self), $0, in: collection)
       }
       found.append((value, error))
     }

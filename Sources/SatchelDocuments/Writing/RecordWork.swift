@@ -34,7 +34,7 @@ final class RecordWork {
   var keyBuffer: [UInt8] = []
 
   /// - Parameter collections: as the previous transaction left them, when no other process has written since
-  init(_ store: RecordStore, _ transaction: Transaction, _ collections: [Int64: WorkingCollection]) {
+  init(_ store: RecordStore, _ transaction: Transaction, collections: [Int64: WorkingCollection]) {
     self.store = store
     self.transaction = transaction
     self.collections = collections
@@ -65,7 +65,7 @@ final class RecordWork {
         .notFound, "not in the store: the collection was dropped, or its creation was rolled back")
     }
     let shape = try store.shape(of: row, connection)
-    let working = WorkingCollection(row, shape, store.keys(of: id))
+    let working = WorkingCollection(row, shape, keys: store.keys(of: id))
     collections[id] = working
     return working
   }
@@ -158,7 +158,7 @@ final class RecordWork {
     }
     for collection in changed { try writeMirror(of: collection) }
     if !keys.isEmpty { try live().note(subject: .records, keys: keys) }
-    try store.keep(collections, self, live())
+    try store.keep(collections, self, in: live())
   }
 
   /// Writes the mirror of a collection before the commit when its mode is `.fileFirst`.

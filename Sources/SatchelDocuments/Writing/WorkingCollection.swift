@@ -28,7 +28,7 @@ final class WorkingCollection {
   let keys: DeferredIndex<RecordIDs>
   var numbers: Numbers
 
-  init(_ row: CollectionRow, _ shape: CollectionShape, _ keys: DeferredIndex<RecordIDs>) {
+  init(_ row: CollectionRow, _ shape: CollectionShape, keys: DeferredIndex<RecordIDs>) {
     self.row = row
     self.shape = shape
     self.keys = keys
@@ -65,7 +65,7 @@ final class WorkingCollection {
   /// assigned again.
   func countAll(_ connection: Connection) throws {
     guard numbers.counted < numbers.next else { return }
-    numbers.count += try CollectionRow.uncounted(id, numbers.counted..<numbers.next, connection)
+    numbers.count += try CollectionRow.uncounted(id, numbers.counted..<numbers.next, connection: connection)
     numbers.counted = numbers.next
     numbers.isDirty = true
   }
@@ -95,7 +95,7 @@ final class WorkingCollection {
 
   /// Returns an error about one record.
   func problem(
-    _ key: UnsafeRawBufferPointer, _ pointer: String?, _ reason: String,
+    _ key: UnsafeRawBufferPointer, _ pointer: String?, reason: String,
     code: SatchelError.Code = .constraint, underlying: (any Error)? = nil
   ) -> SatchelError {
     let id = String(decoding: key, as: UTF8.self)

@@ -62,9 +62,9 @@ package struct StateSyncClient: Sendable {
       let value = StateSyncValue(content: sent, time: document.modified)
       return Self.outgoing(
         try Self.bytes(value.document(at: id.location), id), value.time, isSensitive: isSensitive)
-    case .list: return try outgoing(StateSyncList(content), mark, document)
-    case .set: return try outgoing(StateSyncSet(content), mark, document)
-    case .scores: return try outgoing(StateSyncScores(content), mark, document)
+    case .list: return try outgoing(StateSyncList(content), mark, document: document)
+    case .set: return try outgoing(StateSyncSet(content), mark, document: document)
+    case .scores: return try outgoing(StateSyncScores(content), mark, document: document)
     }
   }
 
@@ -81,7 +81,7 @@ package struct StateSyncClient: Sendable {
   }
 
   private func outgoing<Content: StateSyncContent>(
-    _ content: Content?, _ mark: StateMark, _ document: StateDocument
+    _ content: Content?, _ mark: StateMark, document: StateDocument
   ) throws -> SyncOutgoing? {
     guard var content else { return nil }
     content.bounds = mark.bounds

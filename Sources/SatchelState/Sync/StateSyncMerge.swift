@@ -68,7 +68,7 @@ struct StateSyncMerge {
     // An unreadable base counts as unknown.
     let base: Content? = entry.base.flatMap { try? Self.content($0) }
     do {
-      return try merge(base, remote, document, &work)
+      return try merge(base, remote, document: document, work: &work)
     } catch let error as SatchelError where error.code == .unauthorized {
       // Sensitive content cannot be opened or sealed: the key of the store is not set. Nothing was changed.
       reason = SatchelError(
@@ -82,7 +82,7 @@ struct StateSyncMerge {
   }
 
   private func merge<Content: StateSyncContent>(
-    _ base: Content?, _ remote: Content, _ document: StateDocument, _ work: inout StateWork
+    _ base: Content?, _ remote: Content, document: StateDocument, work: inout StateWork
   ) throws -> SyncDecision {
     // Changes that still wait for the key belong to the content.
     guard document.waiting.isEmpty else {

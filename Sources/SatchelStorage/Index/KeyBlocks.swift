@@ -94,7 +94,7 @@ package struct KeyBlocks: Sendable {
         ($0.anyInteger(0), try KeyBlock($0.bytes(1), connection).merged(with: rest[..<boundary]))
       }
       let (first, merged) = found ?? (.min, Array(rest[..<boundary]))
-      try write(merged, first, connection)
+      try write(merged, first, connection: connection)
       rest = rest[boundary...]
     }
   }
@@ -110,7 +110,7 @@ package struct KeyBlocks: Sendable {
   }
 
   /// Writes the entries of a block, split into several when there are too many.
-  private func write(_ entries: [Entry], _ first: Int64, _ connection: Connection) throws {
+  private func write(_ entries: [Entry], _ first: Int64, connection: Connection) throws {
     let parts =
       entries.count <= Self.maxEntries ? 1 : (entries.count + Self.splitEntries - 1) / Self.splitEntries
     let size = (entries.count + parts - 1) / parts

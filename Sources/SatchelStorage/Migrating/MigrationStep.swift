@@ -59,14 +59,14 @@ public enum MigrationStep: Sendable {
         else { return }
         try document.put(value, at: path, number: nil)
       case .convert(let path, let kind, let from):
-        try invertConversion(&document, path, kind, from, number)
+        try invertConversion(&document, path, kind: kind, from: from, number: number)
       }
     }
   }
 
   private func invertConversion(
-    _ document: inout MigratedDocument, _ path: JSONPath, _ kind: MigrationKind, _ from: MigrationKind?,
-    _ number: Int
+    _ document: inout MigratedDocument, _ path: JSONPath, kind: MigrationKind, from: MigrationKind?,
+    number: Int
   ) throws {
     guard let value = try document.value(at: path) else { return }
     guard let old = document.kept(at: path.pointer, number: number)?.value else {

@@ -26,7 +26,7 @@ extension Outbox {
             try applyFrames(rest.prefix(count), of: content.identity, in: database, &report)
             rest = rest.dropFirst(count)
           }
-          if try finish(outboxFile, content, in: database, &report) { break }
+          if try finish(outboxFile, content, in: database, report: &report) { break }
         }
       }
     }
@@ -82,7 +82,7 @@ extension Outbox {
       for frame in frames where frame.number > through {
         let (subject, reason) = try apply(frame, rejecting: reason, in: database)
         if let reason {
-          try keep(frame.payload, identity, frame.number, reason, in: transaction)
+          try keep(frame.payload, identity, number: frame.number, reason: reason, in: transaction)
           counts.rejected += 1
           rejected.insert(subject)
         } else {
@@ -131,12 +131,12 @@ extension Outbox {
 
   /// Keeps a change that the store rejected without having been spooled. The tables must be prepared.
   package func reject(_ entry: JSONValue, because reason: String, in transaction: Transaction) throws {
-    try keep(try naming("entry") { try entry.serialized() }, "", 0, reason, in: transaction)
+    try keep(try naming("entry") { try entry.serialized() }, "", number: 0, reason: reason, in: transaction)
     transaction.note(.rejected, of: subject(of: entry))
   }
 
   private func keep(
-    _ entry: [UInt8], _ identity: String, _ number: Int64, _ reason: String, in transaction: Transaction
+    _ entry: [UInt8], _ identity: String, number: Int64, reason: String, in transaction: Transaction
   ) throws {
     try entry.withUnsafeBytes {
       try transaction.connection.run(
@@ -149,7 +149,7 @@ extension Outbox {
   ///
   /// - Returns: whether no entries are left
   private func finish(
-    _ outboxFile: OutboxFile, _ content: OutboxContent, in database: Database, _ report: inout OutboxReport
+    _ outboxFile: OutboxFile, _ content: OutboxContent, in database: Database, report: inout OutboxReport
   ) throws -> Bool {
     switch try outboxFile.finish(content, time: database.clock.now()) {
     case .removed: return true
@@ -157,7 +157,9 @@ extension Outbox {
     case .quarantine(let path):
       let messages = content.damages.map { "\(path): \($0.message)" }
       try database.write { transaction in
-        for message in messages { try keep([], content.identity, 0, message, in: transaction) }
+        for message in messages {
+          try keep([], content.identity, number: 0, reason: message, in: transaction)
+        }
         // The part that cannot be read may be of any of them.
         for subject in subjects { transaction.note(.outboxDamaged, of: subject) }
       }

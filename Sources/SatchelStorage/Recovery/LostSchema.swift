@@ -20,7 +20,7 @@ struct LostSchema {
   private let subjects: [SubjectSchema]
   private let options: StoreOptions
 
-  init(_ migrations: [Migration], _ subjects: [SubjectSchema], _ options: StoreOptions) {
+  init(_ migrations: [Migration], _ subjects: [SubjectSchema], options: StoreOptions) {
     self.migrations = migrations
     self.subjects = subjects
     self.options = options

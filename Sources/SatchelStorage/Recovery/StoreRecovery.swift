@@ -48,7 +48,7 @@ package struct StoreRecovery {
     let copy = try WorkingCopy(of: damaged, at: target + ".recovering")
     part.remove()
     do {
-      var report = try fill(part.database, from: copy, damaged, progress)
+      var report = try fill(part.database, from: copy, damaged, progress: progress)
       report.path = target
       try DiskFile(part.database, O_RDWR).sync()
       try AtomicFile.move(part.database, to: target, replacing: true)
@@ -60,16 +60,16 @@ package struct StoreRecovery {
   }
 
   private func fill(
-    _ part: String, from copy: WorkingCopy, _ damaged: String, _ progress: BackupProgress
+    _ part: String, from copy: WorkingCopy, _ damaged: String, progress: BackupProgress
   ) throws -> RecoveryReport {
     let reader = try BTreeReader(PageFile(copy.path))
     var schema = try StoredSchema(reader)
     var report = RecoveryReport(path: part, tables: [], isHeaderLost: copy.isHeaderLost)
     if let version = copy.version { try Migrator(migrations: migrations).refuseNewer(version, path: damaged) }
-    var versions = try subjectVersions(copy, schema, damaged)
+    var versions = try subjectVersions(copy, schema, damaged: damaged)
     if schema.tables.isEmpty {
       guard
-        let found = try LostSchema(migrations, subjects, options).tables(
+        let found = try LostSchema(migrations, subjects, options: options).tables(
           of: copy,
           shouldContinue: {
             guard progress(0, 1) else {
@@ -99,11 +99,11 @@ package struct StoreRecovery {
         throw SatchelError(.cancelled, "\(damaged): cancelled by the caller")
       }
       if table.name == "sqlite_sequence" {
-        try restoreSequences(reader, table.root, connection)
+        try restoreSequences(reader, table.root, connection: connection)
       } else if let kind = known[table.name] {
         guard kind != .derived else { continue }
         let hasRowID = kind == .rowID
-        report.tables.append(try save(table, hasRowID: hasRowID, reader, connection))
+        report.tables.append(try save(table, hasRowID: hasRowID, reader, connection: connection))
       } else {
         report.unknownTables.append(table.name)
       }
@@ -127,7 +127,7 @@ package struct StoreRecovery {
   }
 
   private func save(
-    _ table: StoredSchema.Table, hasRowID: Bool, _ reader: BTreeReader, _ connection: Connection
+    _ table: StoredSchema.Table, hasRowID: Bool, _ reader: BTreeReader, connection: Connection
   ) throws -> RecoveryReport.Table {
     let target = try RecoveredTable(table.name, hasRowID: hasRowID, on: connection)
     try reader.rows(root: table.root, hasRowID: hasRowID) { try target.add(key: $0, $1) }
@@ -137,7 +137,7 @@ package struct StoreRecovery {
   }
 
   /// Restores the AUTOINCREMENT sequences: assigned numbers are never reused.
-  private func restoreSequences(_ reader: BTreeReader, _ root: Int, _ connection: Connection) throws {
+  private func restoreSequences(_ reader: BTreeReader, _ root: Int, connection: Connection) throws {
     var found: [(name: String, number: Int64)] = []
     try reader.rows(root: root, hasRowID: true) { _, values in
       guard values.count == 2, case .text(let name) = values[0], case .integer(let number) = values[1],
@@ -157,7 +157,7 @@ package struct StoreRecovery {
   /// Returns the subjects of the damaged store with the versions of their tables: the newest version for a
   /// subject that only its tables reveal.
   private func subjectVersions(
-    _ copy: WorkingCopy, _ schema: StoredSchema, _ damaged: String
+    _ copy: WorkingCopy, _ schema: StoredSchema, damaged: String
   ) throws -> [(SubjectSchema, Int64)] {
     var versions: [String: Int64] = [:]
     if let table = schema.tables.first(where: { $0.name == "subject" }) {
