@@ -117,3 +117,137 @@ struct SectionTable {
       "DELETE FROM section WHERE context = ? AND name = ?", .integer(context), .text(name))
   }
 }
+
+/// The metadata of a section, which can be shown before its content is read.
+public struct SectionHeader: Sendable, Equatable, JSONCodable {
+  /// The section's name.
+  public var section: String
+  public var displayTitle: String?
+  /// The config as delivered; `.null` when none was delivered.
+  public var config: JSONValue
+  /// The members of the delivered section that the library does not know.
+  public var extra: JSONObject
+  /// The number of entities that are visible from the requested location.
+  public var entityCount: Int
+  /// In Unix milliseconds.
+  public var updatedAt: Int64
+  /// The level at which it was found.
+  public var level: Level
+  /// The delivered location whose place names a location without names has for inheriting the section; nil
+  /// for a section that was found without.
+  public var nearby: NearbyLocation?
+
+  public init(
+    section: String, displayTitle: String? = nil, config: JSONValue = .null, extra: JSONObject = JSONObject(),
+    entityCount: Int,
+    updatedAt: Int64, level: Level, nearby: NearbyLocation? = nil
+  ) {
+    self.section = section
+    self.displayTitle = displayTitle
+    self.config = config
+    self.extra = extra
+    self.entityCount = entityCount
+    self.updatedAt = updatedAt
+    self.level = level
+    self.nearby = nearby
+  }
+
+  /// Creates a header from the JSON object that the C interface returns, of a header or of a section.
+  public init(json: JSONValue) throws { try self.init(MemberReader("a section's header", json)) }
+
+  init(_ members: MemberReader) throws {
+    self.init(
+      section: try members.required("section", members.string("section")),
+      displayTitle: try members.string("display_title"), config: members["config"] ?? .null,
+      extra: members["extra"]?.objectValue ?? JSONObject(),
+      entityCount: try Int(clamping: members.required("entity_count", members.integer("entity_count"))),
+      updatedAt: try members.required("updated_at", members.integer("updated_at")),
+      level: try members.required("level", members.value("level", as: Level.self)),
+      nearby: try members.value("nearby", as: NearbyLocation.self))
+  }
+
+  /// The JSON object that the C interface returns.
+  public var json: JSONValue { .object(members) }
+
+  var members: JSONObject {
+    [
+      "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null,
+      "config": config, "extra": .object(extra),
+      "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": level.json,
+      "nearby": nearby?.json ?? .null,
+    ]
+  }
+}
+
+/// A row of `section`.
+struct SectionRecord {
+  var id: Int64
+  var name: String
+  var displayTitle: String?
+  /// The config as JSON text.
+  var config: String?
+  var updatedAt: Int64
+  /// The number of entities by scope.
+  var counts: [Int64]
+  /// The members of the delivered section that are not known, as the JSON text of an object.
+  var extra: String?
+
+  /// Whether a delivered section has the same title and config.
+  func hasHeader(of payload: SectionPayload) -> Bool {
+    let isSameTitle =
+      displayTitle.map { title in payload.displayTitle?.hasSameBytes(as: title) == true }
+      ?? (payload.displayTitle == nil)
+    return isSameTitle && ContentEquality.equal(config, payload.config)
+      && ContentEquality.equal(extra, payload.extra)
+  }
+
+  func entityCount(_ coverage: Coverage) -> Int {
+    Int(Scope.allCases.reduce(0) { coverage.contains($1) ? $0 + counts[$1.rawValue] : $0 })
+  }
+
+}
+
+extension VisibleSection {
+  func header() throws -> SectionHeader {
+    SectionHeader(
+      section: record.name, displayTitle: record.displayTitle,
+      config: try record.config.map { try JSONValue(parsing: $0) } ?? .null,
+      extra: try record.extra.flatMap { try JSONValue(parsing: $0).objectValue } ?? JSONObject(),
+      entityCount: record.entityCount(context.coverage), updatedAt: record.updatedAt, level: context.level,
+      nearby: nearby)
+  }
+
+  /// Appends the members of the header's JSON object, without braces. The config's text is validated and
+  /// copied: parsing and serializing a hundred configs would delay a hundred headers.
+  func writeHeader(into text: inout [UInt8]) throws {
+    for (name, text) in [("config", record.config), ("extra", record.extra)] {
+      guard let text else { continue }
+      do {
+        try Array(text.utf8).withUnsafeBytes { try JSONScanner.check($0) }
+      } catch {
+        throw SatchelError(
+          .damaged, "section \(record.name): its \(name) is not valid JSON: \(error)", underlying: error)
+      }
+    }
+    text.append(contentsOf: "\"section\":".utf8)
+    JSONValue.write(record.name, into: &text)
+    text.append(contentsOf: ",\"display_title\":".utf8)
+    if let displayTitle = record.displayTitle {
+      JSONValue.write(displayTitle, into: &text)
+    } else {
+      text.append(contentsOf: "null".utf8)
+    }
+    text.append(contentsOf: ",\"config\":".utf8)
+    text.append(contentsOf: (record.config ?? "null").utf8)
+    text.append(contentsOf: ",\"extra\":".utf8)
+    text.append(contentsOf: (record.extra ?? "{}").utf8)
+    text.append(contentsOf: ",\"entity_count\":".utf8)
+    text.append(contentsOf: String(record.entityCount(context.coverage)).utf8)
+    text.append(contentsOf: ",\"updated_at\":".utf8)
+    text.append(contentsOf: String(record.updatedAt).utf8)
+    text.append(contentsOf: ",\"level\":\"".utf8)
+    text.append(contentsOf: context.level.name.utf8)
+    text.append(contentsOf: "\",\"nearby\":".utf8)
+    try (nearby?.json ?? .null).write(into: &text)
+  }
+}

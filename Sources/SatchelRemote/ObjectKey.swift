@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// The name of an object: components separated by slashes, none of which can escape the store or its prefix.
 ///
 /// Keys are compared by their UTF-8 bytes: unlike Swift strings, a composed and a decomposed "é" are
@@ -66,5 +68,93 @@ public struct ObjectKey: Sendable, Hashable, Comparable, CustomStringConvertible
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+  }
+}
+
+/// User-defined metadata of an object. It is sent as HTTP headers, and limited to what they can carry.
+public struct ObjectMetadata: Sendable, Equatable {
+  /// The maximum size of all names and values together in bytes, as in S3.
+  public static let maximumSize = 2048
+
+  /// The values by name; names are in lower case.
+  public let values: [String: String]
+
+  /// Empty metadata.
+  public static let none = ObjectMetadata()
+
+  private init() { values = [:] }
+
+  /// Validates metadata.
+  ///
+  /// - Parameter values: names of a-z, 0-9 and "-"; values of printable ASCII that neither begin nor end with
+  ///   a space and have no two consecutive spaces, because signatures and proxies do not preserve those
+  /// - Throws: `.failed(.invalid)` for other names or values, and for more than `maximumSize` bytes
+  public init(_ values: [String: String]) throws(ObjectStoreError) {
+    var size = 0
+    for (name, value) in values {
+      guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfName) else {
+        throw ObjectStoreError(.failed(.invalid), "a metadata name may contain only a-z, 0-9 and \"-\"")
+      }
+      guard Self.isValue(value) else {
+        throw ObjectStoreError(
+          .failed(.invalid), "the metadata value of \"\(name)\" is not printable ASCII, or has extra spaces")
+      }
+      size += name.utf8.count + value.utf8.count
+    }
+    guard size <= Self.maximumSize else {
+      throw ObjectStoreError(.failed(.invalid), "the metadata is larger than \(Self.maximumSize) bytes")
+    }
+    self.values = values
+  }
+
+  public subscript(name: String) -> String? { values[name] }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+    default: false
+    }
+  }
+
+  private static func isValue(_ value: String) -> Bool {
+    let space = UInt8(ascii: " ")
+    var last = space
+    for byte in value.utf8 {
+      guard (0x20...0x7E).contains(byte), byte != space || last != space else { return false }
+      last = byte
+    }
+    return value.isEmpty || last != space
+  }
+}
+
+/// The ID of a user, which separates users' content in an object store. It is a name, never a path.
+public struct UserID: Hashable, Sendable, CustomStringConvertible {
+  /// The name.
+  public let text: String
+
+  /// Validates a user ID.
+  ///
+  /// - Throws: `SatchelError` (`invalid`) unless it is 1 to 128 of A-Z, a-z, 0-9, ".", "_" and "-", and not
+  ///   only dots
+  public init(_ text: String) throws {
+    let bytes = text.utf8
+    guard (1...128).contains(bytes.count) else {
+      throw SatchelError(.invalid, "user: an ID has 1 to 128 characters, not \(bytes.count)")
+    }
+    guard bytes.allSatisfy(UserID.isAllowed) else {
+      throw SatchelError(
+        .invalid, "user: an ID may contain only ASCII letters, digits, \".\", \"_\" and \"-\"")
+    }
+    guard bytes.contains(where: { $0 != UInt8(ascii: ".") }) else {
+      throw SatchelError(.invalid, "user: an ID must not consist only of dots")
+    }
+    self.text = text
+  }
+
+  public var description: String { text }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: ".")
+      || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
   }
 }

@@ -67,3 +67,80 @@ struct ObjectFile: ~Copyable {
     }
   }
 }
+
+/// The files with the objects' metadata: one small file for each object that has any.
+///
+/// A file is identified by the key and by the ETag of the content that it belongs to. Therefore it can be
+/// written before the content is renamed to its final name, and a crash between the two leaves the old
+/// content with its old metadata.
+struct MetadataFiles {
+  let tree: DirectoryTree
+
+  func read(_ key: ObjectKey, _ etag: ETag) throws(ObjectStoreError) -> ObjectMetadata {
+    guard let directory = try tree.directory(path(key)[...]) else { return .none }
+    let number = openat(directory.number, etag.text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard number >= 0 else {
+      if errno == ENOENT { return .none }
+      throw .system(errno, key.text)
+    }
+    let descriptor = Descriptor(number)
+    guard let status = descriptor.status else { throw .system(errno, key.text) }
+    // Twice the maximum of names and values, rounded up: each line has three more bytes.
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= 4 * Int64(ObjectMetadata.maximumSize) else {
+      throw damaged(key)
+    }
+    let bytes = try ObjectFile(file: descriptor, status: status, key: key).body(limit: 1 << 20, .never).body
+    var values: [String: String] = [:]
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw damaged(key) }
+      let name = String(decoding: line[..<colon], as: UTF8.self)
+      values[name] = String(decoding: line[colon...].dropFirst(), as: UTF8.self)
+    }
+    guard let metadata = try? ObjectMetadata(values) else { throw damaged(key) }
+    return metadata
+  }
+
+  private func damaged(_ key: ObjectKey) -> ObjectStoreError {
+    ObjectStoreError(.failed(.damaged), "\(key): the metadata file is damaged")
+  }
+
+  /// Writes the metadata of content that is about to be renamed to its final name. The caller holds the
+  /// store's lock.
+  func prepare(_ metadata: ObjectMetadata, of key: ObjectKey, with etag: ETag) throws(ObjectStoreError) {
+    let path = path(key)
+    if metadata == .none {
+      guard let directory = try tree.directory(path[...]) else { return }
+      if unlinkat(directory.number, etag.text, 0) != 0, errno != ENOENT { throw .system(errno, key.text) }
+      return try directory.sync(tree.calls)
+    }
+    guard let directory = try tree.directory(path[...], making: true),
+      let incoming = try tree.directory(DirectoryStore.incoming, making: true)
+    else {
+      throw ObjectStoreError(
+        .transient(retryAfter: nil), "\(key): its directory was removed during the write")
+    }
+    let file = try IncomingFile(in: incoming, tree.calls)
+    let lines = metadata.values.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)\n" }
+    try file.write(Array(lines.joined().utf8), .never)
+    try file.move(to: directory, etag.text)
+  }
+
+  /// Removes the metadata of other contents of a key, or of all if `etag` is nil. The caller holds the
+  /// store's lock.
+  func removeOthers(_ key: ObjectKey, keeping etag: ETag?) {
+    let path = path(key)
+    guard let directory = try? tree.directory(path[...]),
+      let names = try? DirectoryEntryName.all(in: directory)
+    else { return }
+    for name in names where name.text != etag?.text { unlinkat(directory.number, name.text, 0) }
+    if let parent = try? tree.directory(path.dropLast()), let last = path.last {
+      // Fails, as intended, while the directory is not empty.
+      unlinkat(parent.number, last, AT_REMOVEDIR)
+    }
+  }
+
+  // The name is a hash, because a key may be longer than a file name can be.
+  private func path(_ key: ObjectKey) -> [String] {
+    [DirectoryTree.reserved, "metadata", SHA256.digest(key.text.utf8).hexadecimal]
+  }
+}

@@ -54,3 +54,83 @@ struct SyncDigest: Sendable, Equatable {
     return code.prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
   }
 }
+
+/// The checksum of a head, the last member of its line in every format: the SHA-256 of all other bytes. It
+/// distinguishes damage from a newer format.
+enum SyncHeadChecksum {
+  static let member = "sha256"
+  private static let start = ",\"\(member)\":\""
+  private static let digits = 64
+
+  /// Appends the checksum to a line of members.
+  static func added(to line: [UInt8], _ frames: [UInt8]) -> [UInt8] {
+    line + Array(ending(line[...], frames[...]).utf8) + [UInt8(ascii: "\n")] + frames
+  }
+
+  private static func ending(_ line: ArraySlice<UInt8>, _ frames: ArraySlice<UInt8>) -> String {
+    var hash = SHA256()
+    line.withUnsafeBytes { hash.update($0) }
+    [UInt8(ascii: "\n")].withUnsafeBytes { hash.update($0) }
+    frames.withUnsafeBytes { hash.update($0) }
+    return "\(start)\(hash.digest().hexadecimal)\"}"
+  }
+
+  /// The line before the checksum, and the bytes after the line.
+  static func parts(of body: [UInt8]) -> (line: ArraySlice<UInt8>, frames: ArraySlice<UInt8>) {
+    let line = body.prefix { $0 != UInt8(ascii: "\n") }
+    return (line.dropLast(start.utf8.count + digits + 2), body[line.endIndex...].dropFirst())
+  }
+
+  /// Whether the checksum matches.
+  static func isRight(_ body: [UInt8]) -> Bool {
+    let (line, frames) = parts(of: body)
+    var rest = Array(ending(line, frames).utf8)
+    rest.append(UInt8(ascii: "\n"))
+    return body.dropFirst(line.count).prefix(rest.count).elementsEqual(rest)
+  }
+
+  // MARK: Keys
+
+  /// The key that a damaged head was written with.
+  enum Owner: Equatable {
+    case own
+    case other
+    /// Without a key, although this device has one.
+    case unencrypted
+    /// Too little is readable, or the bytes do not resemble a head.
+    case unknown
+  }
+
+  /// The readable beginning of a damaged head, which contains the name of its key.
+  ///
+  /// - Parameter key: the name of this device's key; nil for a log that is not encrypted
+  static func owner(of body: [UInt8], key: String?) -> Owner {
+    let sealed = "{\"format\":\(SyncHead.format),\"key\":\""
+    if isNearly(body[...], sealed) {
+      guard let key else { return .other }
+      // Two random names have about one digit of sixteen in common.
+      let shown = body.dropFirst(sealed.utf8.count)
+      let found = differences(shown, key)
+      if found > tolerated { return .other }
+      if shown.count >= key.utf8.count { return .own }
+      // The head was truncated within the name. The rest of the name has to match exactly.
+      return found == 0 && shown.count >= minimumDigits ? .own : .unknown
+    }
+    guard isNearly(body[...], "{\"format\":\(SyncHead.format),\"epoch\":") else { return .unknown }
+    return key == nil ? .own : .unencrypted
+  }
+
+  private static func differences(_ bytes: ArraySlice<UInt8>, _ text: String) -> Int {
+    zip(bytes, text.utf8).count { $0 != $1 }
+  }
+
+  private static func isNearly(_ bytes: ArraySlice<UInt8>, _ text: String) -> Bool {
+    bytes.count >= text.utf8.count && differences(bytes, text) <= tolerated
+  }
+
+  /// The maximum number of bytes in which a part of a damaged head may differ from the original.
+  private static let tolerated = 2
+
+  /// The number of digits that distinguish the beginning of a name from that of another one.
+  private static let minimumDigits = 8
+}
