@@ -8,7 +8,7 @@ extension StorySource {
   /// JSON when the text starts with a brace or bracket, or when no line starts with the "::" of a passage; Twee
   /// otherwise.
   public static let automatic = StorySource(extensions: []) { text in
-    try (isTwee(text) ? StorySource.twee : .json).table(of: text)
+    try (isTwee(text) ? StorySource.twee : .json).read(text)
   }
 
   private static func isTwee(_ text: UnsafeRawBufferPointer) -> Bool {

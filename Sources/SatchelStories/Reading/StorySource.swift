@@ -2,7 +2,8 @@
 public struct StorySource: Sendable {
   /// The endings of the names of its files.
   package let extensions: [String]
-  private let read: @Sendable (UnsafeRawBufferPointer) throws -> StoryTable
+  /// Reads a text without a byte-order mark.
+  package let read: @Sendable (UnsafeRawBufferPointer) throws -> StoryTable
 
   package init(
     extensions: [String], read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> StoryTable

@@ -39,7 +39,7 @@ struct Shelf {
     for story in listing.stories {
       let ages = (story.ageRange ?? "").padding(toLength: 5, withPad: " ", startingAt: 0)
       let culture = (story.culturalOrigin ?? "").padding(toLength: 19, withPad: " ", startingAt: 0)
-      let ways = story.pathCount < 0 ? "unbounded" : "\(story.pathCount)"
+      let ways = story.paths == .unbounded ? "unbounded" : "\(story.paths.saturated)"
       let space = String(repeating: " ", count: max(0, 9 - ways.count))
       print("  \(ages) \(culture) \(space)\(ways) ways  \(story.title ?? story.id)")
     }
