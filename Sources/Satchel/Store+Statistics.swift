@@ -42,10 +42,9 @@ private struct StatisticsReader {
 
   /// Table name prefixes and their subjects; all other tables belong to the catalogue.
   private static let owners = [
-    ("photo_", "photos"), ("story_", "stories"), ("record", "records"), ("state_", "state"),
+    ("photo_", "photos"), ("story_", "stories"), ("record", "records"), ("conflict", "conflicts"),
     ("outbox_", "outbox"), ("remote_", "remote"), ("sync_", "sync"), ("sqlite_", "store"),
-    ("change", "store"),
-    ("subject", "store"),
+    ("change", "store"), ("subject", "store"),
   ]
 
   func read(path: String) throws -> StoreStatistics {

@@ -50,7 +50,7 @@ def test_no_store_is_created_without_create(pictures, run):
     store = pictures.folder / "typo.satchel"
     result = run("scan", str(store), str(pictures.pictures), subject="photos", code=2)
     assert result.err == f"satchel: {store}: does not exist; --create creates it\n"
-    for command in ("status", "query", "conflicts", "detach"):
+    for command in ("status", "query", "detach"):
         result = run(command, str(store), str(pictures.pictures), subject="photos", code=2)
         assert result.err == f"satchel: {store}: does not exist\n"
     nowhere = str(pictures.folder / "nowhere")

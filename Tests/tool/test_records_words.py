@@ -11,7 +11,7 @@ RECORDS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "records"
 
 
 def test_all_commands_exist():
-    names = ["list", "get", "put", "delete", "clear", "drop", "conflicts", "export", "import", "verify"]
+    names = ["list", "get", "put", "delete", "clear", "drop", "export", "import", "verify"]
     assert names == RECORDS
 
 
@@ -27,10 +27,10 @@ def test_help_has_examples_and_exit_codes(run, name):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["records", ""], {"list", "get", "put", "delete", "conflicts", "export", "import", "verify"}),
+        (["records", ""], {"list", "get", "put", "delete", "export", "import", "verify"}),
         (["records", "get", "s"], {"some.satchel"}),
         (["records", "put", "--"], {"--if-revision", "--create", "--json"}),
-        (["records", "conflicts", "--keep", ""], {"local", "remote"}),
+        (["conflicts", "resolve", "--keep", ""], {"local", "remote"}),
         (["records", "list", "s"], {"some.satchel"}),
         (["records", "import", "some.satchel", "courses", ""], {"some.satchel", "folder"}),
         (["records", "list", "--"], {"--where", "--order-by", "--limit", "--all", "--json", "--json-lines"}),
