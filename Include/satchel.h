@@ -1801,8 +1801,8 @@ SATCHEL_API satchel_status satchel_store_detach(satchel_store *store);
  * @param limit     the size of a page, 1 or more
  * @param[out] out  a JSON object
  *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid `limit`; SATCHEL_EUNAUTHORIZED for
- * versions with sensitive fields when the encryption key is not set.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid `limit`; SATCHEL_EAUTH for versions
+ * with sensitive fields when the encryption key is not set.
  */
 SATCHEL_API satchel_status satchel_store_conflicts(
     satchel_store *store, int64_t after, int32_t limit, satchel_buffer *out);

@@ -160,33 +160,32 @@ package struct ConflictLog {
   // MARK: Writing
 
   package func add(_ row: Row) throws {
-    try Self.binding(row.local) { local in
-      try Self.binding(row.remote) { remote in
-        try Self.binding(row.base) { base in
-          try connection.run(
-            """
-            INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local, remote, base, code, reason,
-            waits_for) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, .integer(row.owner.subject.rawValue), .integer(row.owner.id), .text(row.key),
-            .integer(row.kind.rawValue), row.side.map { .integer($0.rawValue) } ?? .null,
-            .integer(row.cause.rawValue), .integer(row.time), local, remote, base,
-            row.code.map { .integer(Int64($0.rawValue)) } ?? .null, row.reason.map { .text($0) } ?? .null,
-            row.waitsFor.map { .text($0) } ?? .null)
-        }
-      }
+    try Self.binding(row) { local, remote, base in
+      try connection.run(
+        """
+        INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local, remote, base, code, reason,
+        waits_for) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """, .integer(row.owner.subject.rawValue), .integer(row.owner.id), .text(row.key),
+        .integer(row.kind.rawValue), row.side.map { .integer($0.rawValue) } ?? .null,
+        .integer(row.cause.rawValue), .integer(row.time), local, remote, base,
+        row.code.map { .integer(Int64($0.rawValue)) } ?? .null, row.reason.map { .text($0) } ?? .null,
+        row.waitsFor.map { .text($0) } ?? .null)
     }
   }
 
   /// Replaces the versions of a conflict by the same ones, sealed or opened.
   func update(_ row: Row) throws {
-    try Self.binding(row.local) { local in
-      try Self.binding(row.remote) { remote in
-        try Self.binding(row.base) { base in
-          try connection.run(
-            "UPDATE conflict SET local = ?, remote = ?, base = ? WHERE id = ?", local, remote, base,
-            .integer(row.id))
-        }
-      }
+    try Self.binding(row) { local, remote, base in
+      try connection.run(
+        "UPDATE conflict SET local = ?, remote = ?, base = ? WHERE id = ?", local, remote, base,
+        .integer(row.id))
+    }
+  }
+
+  /// Calls `body` with bindings of the versions of a conflict.
+  private static func binding(_ row: Row, _ body: (Binding, Binding, Binding) throws -> Void) throws {
+    try binding(row.local) { local in
+      try binding(row.remote) { remote in try binding(row.base) { base in try body(local, remote, base) } }
     }
   }
 
