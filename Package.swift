@@ -61,7 +61,7 @@ let package = Package(
       ]),
     .target(
       name: "SatchelRecords",
-      dependencies: ["SatchelCore", "SatchelDocuments", "SatchelStorage", "SatchelJSON"]),
+      dependencies: ["SatchelCore", "SatchelDocuments", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
     .target(
       name: "SatchelState",
       dependencies: ["SatchelCore", "SatchelDocuments", "SatchelStorage", "SatchelSync", "SatchelJSON"]),

@@ -108,11 +108,9 @@ extension Store {
     }
   }
 
-  /// Removes what the store has before its first sync as a user, where the options say so.
-  func discardForFirstSync(with remote: String, as user: UserID, _ options: StoreSyncOptions) throws {
-    guard options.first == .discard,
-      try !syncLog.checkBinding(remote: remote, user: user, first: .discard)
-    else { return }
+  /// Removes what the store has before its first sync as a user.
+  func discardForFirstSync(with remote: String, as user: UserID) throws {
+    guard try !syncLog.checkBinding(remote: remote, user: user, first: .discard) else { return }
     try database.prepare(SyncLogSchema.subject)
     try empty(.discard)
   }

@@ -66,7 +66,9 @@ extension Store {
       let identity = try identity(of: remote)
       let opening = try opening(in: session, identity, options)
       _ = try saveChanges()
-      if !options.isDryRun { try discardForFirstSync(with: identity, as: session.user, options) }
+      if !options.isDryRun, options.first == .discard {
+        try discardForFirstSync(with: identity, as: session.user)
+      }
       var report =
         options.isDryRun
         ? try preview(in: session, identity, options)
@@ -185,7 +187,7 @@ extension Store {
     copy.recordStore.keepMigrations(of: recordStore)
     copy.database.keyring.copy(database.keyring)
     try copy.syncLog.forgetUpload()
-    try copy.discardForFirstSync(with: identity, as: session.user, options)
+    if options.first == .discard { try copy.discardForFirstSync(with: identity, as: session.user) }
     // The copy is in a file of its own, and is bound again.
     var report = try copy.syncLog(in: session, with: identity, options, opening: SyncLogTables.Opening()) {
       try $0.preview()

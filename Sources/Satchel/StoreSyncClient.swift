@@ -9,9 +9,9 @@ struct StoreSyncClient: SyncLogClient {
   let records: RecordSyncClient
   let state: StateSyncClient
 
-  init(_ records: RecordStore, _ state: StateStore) {
+  init(_ records: RecordStore, _ state: @escaping @Sendable () -> StateStore) {
     self.records = RecordSyncClient(records)
-    self.state = StateSyncClient(state)
+    self.state = StateSyncClient(records, state)
   }
 
   func collections(_ connection: Connection) throws -> [String] {

@@ -74,3 +74,11 @@ struct JSONKeyStack {
     return order == 0 ? one.start < other.start : order < 0
   }
 }
+
+extension UnsafeRawBufferPointer {
+  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard count > 0, let one = baseAddress, let two = other.baseAddress else { return true }
+    return memcmp(one, two, count) == 0
+  }
+}

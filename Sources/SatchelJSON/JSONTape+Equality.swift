@@ -62,14 +62,6 @@ extension JSONTape {
   }
 }
 
-extension UnsafeRawBufferPointer {
-  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-    guard count == other.count else { return false }
-    guard count > 0, let one = baseAddress, let two = other.baseAddress else { return true }
-    return memcmp(one, two, count) == 0
-  }
-}
-
 /// Two texts whose values are compared, by the indices of their tokens.
 private struct JSONTapePair {
   let left: JSONTape

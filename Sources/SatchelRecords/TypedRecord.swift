@@ -1,5 +1,6 @@
 import SatchelDocuments
 import SatchelJSON
+import SatchelSync
 
 /// A record whose document is a Swift value: its metadata as in `Record`, and the decoded document.
 ///
@@ -16,7 +17,7 @@ public struct TypedRecord<Document>: Identifiable {
   public var created: Int64
   /// Unix milliseconds.
   public var modified: Int64
-  public var syncStatus: RecordSyncStatus
+  public var syncStatus: SyncStatus
   public var document: Document
   /// The stored document from which `document` was decoded.
   let stored: [UInt8]

@@ -202,3 +202,22 @@ package protocol DatedObjectStore: ObjectStore {
   /// The remote's time in the latest response, Unix milliseconds; nil before the first one.
   var date: Int64? { get }
 }
+
+/// The content of the directory at a path.
+package enum RemotePlace: Sendable, Equatable {
+  /// Nothing, or nothing at all in the directory.
+  case absent
+  case empty
+  /// Files, and no id.
+  case unnamed
+  case named(String)
+}
+
+/// A remote whose place may be taken by another one: a directory, at whose path another disk may be mounted, or none.
+package protocol PlacedStore: ObjectStore {
+  /// Looks what is there; writes nothing.
+  func place() throws(ObjectStoreError) -> RemotePlace
+
+  /// Sets the id that the next write gives the directory if it has none.
+  func setID(_ id: String)
+}

@@ -80,12 +80,14 @@ struct StateWork {
     var touched = changed
     touched.insert(marked)
     let synced = try touched.ordered.filter { try document($0).mark?.isSynced == true }
-    guard !synced.isEmpty, try SyncTracking.isBound(context.database) else { return }
+    guard !synced.isEmpty, try SyncTracker.isBound(context.database),
+      let tracker = try SyncTracker(transaction)
+    else { return }
     for id in synced {
       // Only a document that another program has written has a name without a key.
       guard let key = id.syncKey else { continue }
-      try SyncTracking.note(key, in: transaction)
-      if resumed.contains(id) { try SyncTracking.reconsider(key, in: transaction) }
+      try tracker.notePut(key)
+      if resumed.contains(id) { try tracker.reconsider(key) }
     }
   }
 

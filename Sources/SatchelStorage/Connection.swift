@@ -141,6 +141,24 @@ package final class Connection: @unchecked Sendable {
     return try statement.step() ? try statement.integer(0) : 0
   }
 
+  /// Returns the integer of the first row; nil when there is no row.
+  package func numberIfAny(_ sql: StaticString, _ bindings: Binding...) throws -> Int64? {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    try statement.bind(bindings)
+    return try statement.step() ? statement.integer(0) : nil
+  }
+
+  /// Returns the integers of all rows.
+  package func numbers(_ sql: StaticString, _ bindings: Binding...) throws -> [Int64] {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    try statement.bind(bindings)
+    var numbers: [Int64] = []
+    while try statement.step() { numbers.append(try statement.integer(0)) }
+    return numbers
+  }
+
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
   package var changes: Int64 { sqlite3_changes64(handle) }
   /// The number of rows that all statements have changed.

@@ -18,7 +18,7 @@ final class StateSyncDevice {
 
   init(_ fixture: StateFixture, sendsSensitive: Bool = false) throws {
     store = try fixture.open(":memory:")
-    client = StateSyncClient(store.state)
+    client = StateSyncClient(store.state.context.documents) { [state = store.state] in state }
     self.sendsSensitive = sendsSensitive
   }
 

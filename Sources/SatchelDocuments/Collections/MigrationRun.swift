@@ -186,7 +186,7 @@ struct MigrationRun {
       var key = record.key
       try key.withUTF8 { key in
         try record.body.withUnsafeBytes {
-          try SyncTracking.keepDocument($0, of: UnsafeRawBufferPointer(key), in: row.name, connection)
+          try SyncTracker.keepDocument($0, of: UnsafeRawBufferPointer(key), in: row.name, connection)
         }
       }
     }

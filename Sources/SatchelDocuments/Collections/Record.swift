@@ -1,19 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
-
-/// The state of a record with respect to its remote copy.
-public enum RecordSyncStatus: String, Sendable, CaseIterable {
-  /// The store is not synchronized, or the collection is declared not to be.
-  case local
-  /// The record has changes to upload.
-  case pending
-  case synced
-  /// A newer remote version is known, and cannot be applied yet; see `ConflictEntry`.
-  case waiting
-  /// Both sides changed the record, and the host has to decide.
-  case conflict
-}
+import SatchelSync
 
 /// A document and its metadata.
 public struct Record: Equatable, Sendable, Identifiable, JSONConvertible {
@@ -24,7 +12,7 @@ public struct Record: Equatable, Sendable, Identifiable, JSONConvertible {
   public var created: Int64
   /// Unix milliseconds.
   public var modified: Int64
-  public var syncStatus: RecordSyncStatus
+  public var syncStatus: SyncStatus
   /// The document, byte for byte as it was written; empty when a query excludes documents.
   public var body: [UInt8]
 
@@ -70,7 +58,7 @@ extension Record {
 
   static func write(
     _ key: UnsafeRawBufferPointer, _ revision: Int64, created: Int64, modified: Int64,
-    status: RecordSyncStatus, body: UnsafeRawBufferPointer?, into bytes: inout [UInt8]
+    status: SyncStatus, body: UnsafeRawBufferPointer?, into bytes: inout [UInt8]
   ) {
     bytes.append(contentsOf: #"{"id":"#.utf8)
     JSONValue.write(String(decoding: key, as: UTF8.self), into: &bytes)

@@ -109,7 +109,7 @@ package final class RecordStore: Sendable {
 
   /// Applies the entries of the sync log for a newly declared collection. The next sync applies the rest.
   func didDeclare() throws {
-    guard let body = applying.withLock({ $0 }), try SyncTracking.isBound(database) else { return }
+    guard let body = applying.withLock({ $0 }), try SyncTracker.isBound(database) else { return }
     try body()
   }
 

@@ -1,6 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
+import SatchelSync
 
 /// A value that a query compares with fields.
 struct Operand: Sendable {
@@ -175,7 +176,7 @@ struct Candidate: ~Copyable {
 
   var document: DocumentReader { DocumentReader(body) }
 
-  func syncStatus() throws -> RecordSyncStatus { try status.status(key) }
+  func syncStatus() throws -> SyncStatus { try status.status(key) }
 
   func field(_ path: FieldPath) throws -> FieldValue {
     switch path {

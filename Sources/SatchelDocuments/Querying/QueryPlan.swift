@@ -221,21 +221,9 @@ final class RecordStatusReader {
     return try store.shape(of: row, connection).opened(document, key, by: store.database.keyring.keys)
   }
 
-  func status(_ key: UnsafeRawBufferPointer) throws -> RecordSyncStatus {
+  func status(_ key: UnsafeRawBufferPointer) throws -> SyncStatus {
     guard row.isBound else { return .local }
     // A record without an entry in the sync log is pending.
-    return RecordSyncStatus(try reader.get().status(key) ?? .pending)
-  }
-}
-
-extension RecordSyncStatus {
-  init(_ status: SyncStatus) {
-    switch status {
-    case .local: self = .local
-    case .pending: self = .pending
-    case .synced: self = .synced
-    case .waiting: self = .waiting
-    case .conflict: self = .conflict
-    }
+    return try reader.get().status(key) ?? .pending
   }
 }

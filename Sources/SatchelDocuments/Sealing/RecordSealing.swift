@@ -47,7 +47,7 @@ struct RecordSealing {
           record.isSealed
           ? try record.body.withUnsafeBytes { try fields.open($0, key, by: keys) } : record.body
         if row.isBound, !record.isSealed {
-          try plain.withUnsafeBytes { try SyncTracking.keepDocument($0, of: key, in: row.name, connection) }
+          try plain.withUnsafeBytes { try SyncTracker.keepDocument($0, of: key, in: row.name, connection) }
         }
         try write(plain, record.row, id: key)
         try runKept(record.row, key, isSealed: record.isSealed)

@@ -71,7 +71,7 @@ extension RecordStore {
     try connection.each(
       "SELECT key, body FROM record WHERE id > ? AND id < ? AND is_sealed = 0",
       .integer(RecordRow.base(of: row.id)), .integer(RecordRow.base(of: row.id + 1))
-    ) { try SyncTracking.keepDocument($0.bytes(1), of: $0.bytes(0), in: row.name, connection) }
+    ) { try SyncTracker.keepDocument($0.bytes(1), of: $0.bytes(0), in: row.name, connection) }
   }
 
   private func removeRows(_ row: CollectionRow, _ connection: Connection) throws {

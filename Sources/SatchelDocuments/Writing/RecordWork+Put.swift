@@ -66,7 +66,7 @@ extension RecordWork {
   ) throws {
     guard let old, collection.row.isBound, !collection.shape.isReserved else { return }
     try old.body.withUnsafeBytes {
-      try SyncTracking.keepDocument($0, of: key, in: collection.name, connection)
+      try SyncTracker.keepDocument($0, of: key, in: collection.name, connection)
     }
   }
 

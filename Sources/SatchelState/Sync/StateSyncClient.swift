@@ -13,9 +13,13 @@ package struct StateSyncClient: Sendable {
   /// The version of the documents.
   static let version: Int64 = 1
 
-  let state: StateStore
+  private let documents: RecordStore
+  /// Made when an entry is decided about: sending needs only what is saved.
+  private let state: @Sendable () -> StateStore
 
-  package init(_ state: StateStore) { self.state = state }
+  package init(_ documents: RecordStore, _ state: @escaping @Sendable () -> StateStore) {
+    (self.documents, self.state) = (documents, state)
+  }
 
   // MARK: Sending
 
@@ -54,7 +58,7 @@ package struct StateSyncClient: Sendable {
     }
     let isSensitive = id.kind == .value ? document.keyName != nil : document.isSensitive
     if isSensitive, !isEncrypted { throw Self.unencrypted(id) }
-    let content = try document.opened(state.keyring.keys)
+    let content = try document.opened(documents.database.keyring.keys)
     switch id.kind {
     case .value:
       guard case .value(let found?) = content else { return nil }
@@ -70,7 +74,7 @@ package struct StateSyncClient: Sendable {
 
   private func document(_ id: StateID, _ connection: Connection) throws -> StateDocument? {
     guard try ReservedReader.exist(connection) else { return nil }
-    return try ReservedReader(connection, state.context.documents).document(id.text).map {
+    return try ReservedReader(connection, documents).document(id.text).map {
       try StateDocument($0, of: id)
     }
   }
@@ -115,12 +119,13 @@ package struct StateSyncClient: Sendable {
   ///
   /// - Throws: `SatchelError` `.busy` while the encryption key is being changed, `.full`, `.io` and others
   package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {
-    try state.context.prepare()
-    var work = StateWork(state.context, transaction)
+    let context = state().context
+    try context.prepare()
+    var work = StateWork(context, transaction)
     var failures: [SyncFailure] = []
     let decisions = try entries.map { entry in
       guard let id = StateID(entry.key.id) else { return SyncDecision.waiting }
-      var merge = StateSyncMerge(entry: entry, id: id, keyring: state.keyring, now: transaction.now)
+      var merge = StateSyncMerge(entry: entry, id: id, keyring: context.keyring, now: transaction.now)
       let decision = try merge.decide(&work)
       if let reason = merge.reason { failures.append(SyncFailure(entry.key, reason)) }
       return decision

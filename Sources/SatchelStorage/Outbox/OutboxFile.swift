@@ -4,7 +4,7 @@ import SatchelCore
 ///
 /// Several threads and processes may use it at once: each call holds the file's lock while it runs.
 package struct OutboxFile: Sendable {
-  package var path: String { store.outbox }
+  package let path: String
   private let store: DatabaseFileNames
   private let timeout: Int
   private let calls: FileCalls
@@ -16,6 +16,7 @@ package struct OutboxFile: Sendable {
   ///   - timeout: the time that a call waits for the lock, in milliseconds
   package init(store: String, timeout: Int = 5000, calls: FileCalls = .system) {
     self.store = DatabaseFileNames(store)
+    path = self.store.outbox
     self.timeout = timeout
     self.calls = calls
   }

@@ -70,7 +70,7 @@ final class SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
 /// were sealed for others cannot be opened.
 struct SyncSeal: Sendable {
   /// The number of bytes that sealing adds.
-  static let overhead = EncryptionKey.overhead
+  static var overhead: Int { EncryptionKey.overhead }
 
   let key: EncryptionKey
   let user: String
@@ -101,5 +101,58 @@ struct SyncSeal: Sendable {
         .damaged, "head: the entry at \(frame.sequence) cannot be opened with the key of the sync log")
     }
     return SyncFrame(sequence: frame.sequence, bytes: plain)
+  }
+}
+
+/// The proof that a device with the former key of a log has given it another one, or has decrypted it. By it a device that
+/// has the former key distinguishes a log whose key was changed from a stranger's, also where the log was decrypted and
+/// then encrypted again by a device that never had the former key.
+struct SyncSuccession: Sendable, Equatable {
+  /// The maximum number in a head: of the latest changes of the key. Each change writes the log again, and takes 107
+  /// bytes at most in every later head, so that 64 of them take 7 KiB of a head that may have 1 MiB. A device that has
+  /// missed more of them takes the log for a stranger's.
+  static let maximumCount = 64
+  static let digits = 32
+
+  /// The epoch that began with the new key. A proof of an earlier epoch than the one that a device has read is a copy
+  /// from another head.
+  let epoch: Int64
+  /// The name of the new key; nil for none.
+  let key: String?
+  let proof: String
+
+  init(from old: SyncLogKey, to new: SyncLogKey?, epoch: Int64, _ user: UserID) {
+    (self.epoch, key) = (epoch, new?.name)
+    proof = old.proof(ofKey: new?.name, epoch: epoch, user)
+  }
+
+  init(_ members: SyncMembers) throws {
+    epoch = try members.integer("epoch", 1...SyncPack.numbers.upperBound)
+    key = members.raw("key") == nil ? nil : try members.digits("key", count: 16)
+    proof = try members.digits("proof", count: Self.digits)
+  }
+
+  /// Whether a device with the former key wrote it.
+  func isProven(by old: SyncLogKey, _ user: UserID) -> Bool {
+    proof == old.proof(ofKey: key, epoch: epoch, user)
+  }
+
+  var text: String {
+    #"{"epoch":\#(epoch),\#(key.map { #""key":"\#($0)","# } ?? "")"proof":"\#(proof)"}"#
+  }
+}
+
+extension SyncHead {
+  static func successions(_ members: SyncMembers) throws -> [SyncSuccession] {
+    guard members.raw("successions") != nil else { return [] }
+    let elements = try members.elements("successions", limit: SyncSuccession.maximumCount)
+    return try elements.enumerated().map { index, raw in
+      try SyncSuccession(SyncMembers(raw, of: "head: /successions/\(index)", limit: 8))
+    }
+  }
+
+  /// Whether a device with a former key of the log has changed it, after a position.
+  func succeeds(_ old: SyncLogKey, after known: Position?, _ user: UserID) -> Bool {
+    successions.contains { $0.epoch > known?.epoch ?? 0 && $0.isProven(by: old, user) }
   }
 }

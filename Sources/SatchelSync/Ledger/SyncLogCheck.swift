@@ -88,3 +88,63 @@ package enum SyncLogCheck {
     }
   }
 }
+
+extension SyncLogTables {
+  /// Makes the tables usable after rows of any were lost: the next sync reads the whole log, and compares it with the
+  /// local content. Entries that were synced and are missing locally are applied again, and not treated as
+  /// deletions.
+  package func repair() throws {
+    guard try database.has(SyncLogSchema.subject) else { return }
+    try database.write { transaction in
+      let connection = transaction.connection
+      guard try connection.number("SELECT count(*) FROM sync_log") > 0 else {
+        for sql: StaticString in ["DELETE FROM sync_entry", "DELETE FROM sync_collection"] {
+          try connection.run(sql)
+        }
+        return
+      }
+      try connection.run(
+        "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 1 << 40, 0)",
+        .text(Self.newWriter()))
+      try Self.renameWriter(connection)
+      try connection.run(
+        """
+        UPDATE sync_log SET epoch = NULL, log = NULL, number = NULL, etag = NULL, head = NULL, phase = NULL,
+        previous = NULL, pending_upload = NULL, pending_upload_base = NULL, pending_upload_deletes = NULL,
+        pending_upload_etag = NULL
+        """)
+      try connection.run(
+        "DELETE FROM sync_entry WHERE generation <> (SELECT generation FROM sync_log) OR key IS NULL")
+      try connection.run("UPDATE sync_collection SET is_declared = 0")
+      try connection.run(
+        "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL")
+      try forgetLost(connection)
+    }
+  }
+
+  /// Deletes the sync state of content that no longer exists.
+  private func forgetLost(_ connection: Connection) throws {
+    let table = SyncRowTable(connection: connection)
+    let ids = try connection.numbers(
+      "SELECT id FROM sync_entry WHERE base IS NOT NULL AND pending IS NULL AND generation >= ? AND generation <= ?",
+      .integer(0), .integer(Int64.max))
+    for id in ids {
+      guard let row = try? table.row(id), try !hasContent(row.key, connection) else { continue }
+      try connection.run(
+        "UPDATE sync_entry SET remote = coalesce(remote, base), base = NULL, undecided = 1 WHERE id = ?",
+        .integer(id))
+    }
+  }
+
+  private func hasContent(_ key: SyncKey, _ connection: Connection) throws -> Bool {
+    do {
+      return try client.content(of: key, isEncrypted: true, connection) != nil
+    } catch let error as SatchelError where error.code == .invalid || error.code == .unauthorized {
+      // The content exists, and cannot be sent: the encryption key is not set.
+      return true
+    } catch let error as SatchelError where error.code == .notFound {
+      // State that was lost cannot be told from state that is no longer marked for synchronizing.
+      return false
+    }
+  }
+}

@@ -17,7 +17,7 @@ package protocol SyncLogClient: Sendable {
   func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing?
 
   /// The document of a key's local content, byte for byte as it is sent; nil when there is none, and for content that is
-  /// sealed, or that changes without `SyncTracking.keepDocument`.
+  /// sealed, or that changes without `SyncTracker.keepDocument`.
   func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]?
 
   /// The ids of a collection's local content, in any order that does not change.
@@ -58,21 +58,6 @@ extension SyncLogClient {
   package func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws {}
 
   package func sensitiveCollections(_ connection: Connection) throws -> Set<String> { [] }
-}
-
-/// Local content that is sent.
-package struct SyncOutgoing: Sendable, Equatable {
-  package var content: SyncContent
-  /// The version of its collection's documents.
-  package var version: Int64
-  /// Whether the document has sensitive parts.
-  package var isSensitive: Bool
-
-  package init(content: SyncContent, version: Int64, isSensitive: Bool = false) {
-    self.content = content
-    self.version = version
-    self.isSensitive = isSensitive && !content.isDeleted
-  }
 }
 
 /// An entry to decide about, with the local state of its key.

@@ -10,20 +10,6 @@ extension SyncLogTables {
     while try decide(&state) != nil {}
   }
 
-  /// Sensitive entries are decided by the next sync, which has the key.
-  private var opens: Binding { .integer(keys == nil && database.keyring.syncEntries == nil ? 0 : 1) }
-
-  /// The number of undecided entries, counted only up to the limit: counting all in each step would take quadratic time.
-  func undecided(_ connection: Connection, limit: Int) throws -> Int {
-    Int(
-      try connection.number(
-        """
-        SELECT count(*) FROM (SELECT 1 FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
-        AND generation = (SELECT generation FROM sync_log)
-        AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?)
-        """, opens, .integer(Int64(limit))))
-  }
-
   func decide(_ state: inout SyncLogState) throws -> SyncDecided? {
     guard state.work.hasUndecided else { return nil }
     let decided = try changing(&state) { transaction, table, state in
@@ -46,12 +32,11 @@ extension SyncLogTables {
     var ids: [Int64] = []
     for name in try client.collections(connection) where ids.count < limit {
       guard let collection = try table.collection(name) else { continue }
-      try connection.each(
+      ids += try connection.numbers(
         """
         SELECT id FROM sync_entry WHERE generation = ? AND collection = ? AND undecided IS NOT NULL
         AND in_flight_sequence IS NULL AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?
-        """, .integer(state.generation), .integer(collection), opens, .integer(Int64(limit - ids.count))
-      ) { ids.append(try $0.integer(0)) }
+        """, .integer(state.generation), .integer(collection), opens, .integer(Int64(limit - ids.count)))
     }
     if ids.isEmpty { return nil }
     let rows = try ids.compactMap { try table.row($0) }
@@ -154,15 +139,15 @@ extension SyncLogTables {
       row.deletion = nil
     case .keep, .merged, .resend:
       try Self.resend(&row, over: entry.remote, transaction)
-      if decision == .merged { row.pending = try SyncTracking.sequence(transaction) }
+      if decision == .merged { row.pending = try SyncTracker.sequence(transaction) }
     case .conflict:
       row.conflict = entry.remote?.checksum
-      row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+      row.pending = try row.pending ?? SyncTracker.sequence(transaction)
     case .waiting where entry.remote == nil:
       // It cannot be deleted here, and its tombstone is no longer in the log: it is sent again.
       row.ancestors = try row.allAncestors()
       row.base = nil
-      row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+      row.pending = try row.pending ?? SyncTracker.sequence(transaction)
     case .waiting: break
     }
     row.isUndecided = false
@@ -177,6 +162,6 @@ extension SyncLogTables {
     if let remote { all.add(remote) }
     row.setBase(remote?.bytes, received: row.received)
     try row.setAncestors(all)
-    row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+    row.pending = try row.pending ?? SyncTracker.sequence(transaction)
   }
 }

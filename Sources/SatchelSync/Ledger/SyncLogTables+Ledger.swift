@@ -38,6 +38,20 @@ extension SyncLogTables: SyncLogLedger {
       hasUndecided: try undecided(connection, limit: 1) > 0, hasPending: found?.hasPending ?? false)
   }
 
+  /// Sensitive entries are decided by the next sync, which has the key.
+  var opens: Binding { .integer(keys == nil && database.keyring.syncEntries == nil ? 0 : 1) }
+
+  /// The number of undecided entries, counted only up to the limit: counting all in each step would take quadratic time.
+  func undecided(_ connection: Connection, limit: Int) throws -> Int {
+    Int(
+      try connection.number(
+        """
+        SELECT count(*) FROM (SELECT 1 FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
+        AND generation = (SELECT generation FROM sync_log)
+        AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?)
+        """, opens, .integer(Int64(limit))))
+  }
+
   func reconcile(_ state: inout SyncLogState) throws {
     if let keys { database.keyring.syncEntries = keys.entries }
     guard state.work.isUnreconciled else { return }
@@ -50,6 +64,21 @@ extension SyncLogTables: SyncLogLedger {
     SyncRowTable(
       connection: connection, key: keys?.entries ?? database.keyring.syncEntries,
       sensitive: keys == nil ? [] : try client.sensitiveCollections(connection), documents: documents)
+  }
+
+  /// An envelope that cannot be opened with the log's key.
+  struct Locked: Error {}
+
+  /// Reads envelopes that are sent as they are. Where one cannot be opened, the log is read again first.
+  func readingAgain<Result>(
+    _ body: (Connection, SyncRowTable) throws -> Result
+  ) throws -> Result {
+    do {
+      return try database.read { try body($0, rows($0)) }
+    } catch is Locked {
+      try database.write { try Self.readAgain($0.connection) }
+      throw SatchelError(.busy, "an entry of the sync log cannot be opened in the store, and is read again")
+    }
   }
 
   func now() throws -> Int64 { database.clock.now() }
@@ -83,7 +112,7 @@ extension SyncLogTables: SyncLogLedger {
   /// Deletes a pending head and its envelopes in flight. Only for a copy of a store: there, changes that
   /// would be sent again count as not sent.
   package func forgetUpload() throws {
-    guard try SyncTracking.isBound(database) else { return }
+    guard try SyncTracker.isBound(database) else { return }
     try changing { transaction, _, state in
       state.upload = nil
       if state.phase == .confirm { state.phase = nil }

@@ -27,17 +27,13 @@ extension SyncLogTables {
   private func deleteRows(before generation: Int64) throws {
     func obsolete(_ connection: Connection, limit: Int64) throws -> [Int64] {
       guard let (valid, previous) = try SyncTracker.generations(connection) else { return [] }
-      let table = SyncRowTable(connection: connection)
-      let ids = try table.ids(
+      let ids = try connection.numbers(
         "SELECT id FROM sync_entry WHERE generation < ? LIMIT ?",
-        with: .integer(min(previous ?? valid, valid)), .integer(limit))
-      if !ids.isEmpty { return ids }
-      var later: [Int64] = []
-      try connection.each(
-        "SELECT id FROM sync_entry WHERE generation > ? AND generation < ? LIMIT ?",
-        .integer(valid), .integer(generation), .integer(limit)
-      ) { later.append(try $0.integer(0)) }
-      return later
+        .integer(min(previous ?? valid, valid)), .integer(limit))
+      return try ids.isEmpty
+        ? connection.numbers(
+          "SELECT id FROM sync_entry WHERE generation > ? AND generation < ? LIMIT ?",
+          .integer(valid), .integer(generation), .integer(limit)) : ids
     }
     while try !database.read({ try obsolete($0, limit: 1) }).isEmpty {
       let isDone = try database.write { transaction in
@@ -98,7 +94,8 @@ extension SyncLogTables {
   private static func isOfAnotherLife(
     _ envelope: SyncEnvelope, _ local: SyncRow?, writer: String
   ) throws -> Bool {
-    guard let named = SyncVersionVector(of: envelope).version(of: writer) else { return false }
+    let named = envelope.writer == writer ? SyncVersionVector(of: envelope) : envelope.ancestors
+    guard let named = named.version(of: writer) else { return false }
     var known = try local?.allAncestors() ?? SyncVersionVector()
     for bytes in [local?.inFlight?.envelope, local?.remote].compactMap({ $0 }) {
       known.add(try SyncEnvelope(stored: bytes, of: envelope.key))
@@ -163,8 +160,8 @@ extension SyncLogTables {
     try changing(&held) { transaction, table, state in
       guard state.phase == .rejoin, let previous = state.previous else { return false }
       let connection = transaction.connection
-      let ids = try table.ids(
-        "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", with: .integer(previous),
+      let ids = try connection.numbers(
+        "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", .integer(previous),
         .integer(Int64(sizes.rowsOfStep)))
       let declared = try declaredCollections(connection)
       // Entries that were only waiting here, and that the log has lost.
@@ -216,7 +213,7 @@ extension SyncLogTables {
         let content = try row.envelope(base).dated(row.baseReceived).content
         if content.isDeleted, row.pending == nil { row.deletion = content }
         row.base = nil
-        row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+        row.pending = try row.pending ?? SyncTracker.sequence(transaction)
       } else if entry != nil {
         try row.forgetBase()
       }

@@ -10,10 +10,10 @@ extension SyncLogTables {
     let known = held
     let changes = try readingAgain { connection, table in
       let state = try present(connection, known: known)
-      var collected = Collected(
-        changes: SyncChanges(start: state, state: state), writer: try Self.writer(connection))
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
-      collected.changes.latest = try SyncTracker.latest(connection)
+      let writer = try Self.latest(connection)
+      var collected = Collected(changes: SyncChanges(start: state, state: state), writer: writer.name)
+      collected.changes.latest = writer.sequence
       let now = database.clock.now()
       collected.changes.hasPostponed =
         try connection.number(
@@ -258,8 +258,8 @@ extension SyncLogTables {
   }
 
   private func rowsInFlight(_ table: SyncRowTable) throws -> [Int64] {
-    try table.ids(
-      "SELECT id FROM sync_entry WHERE in_flight_sequence > ? LIMIT ?", with: .integer(-1),
+    try table.connection.numbers(
+      "SELECT id FROM sync_entry WHERE in_flight_sequence > ? LIMIT ?", .integer(-1),
       .integer(Int64(sizes.rowsOfStep)))
   }
 

@@ -36,7 +36,7 @@ extension SyncLogTables {
   ///
   /// - Parameter waiting: returns the records that may wait for it; of state, all that waits is decided again
   package func keyWasSet(waiting: (Connection) throws -> [SyncKey]) throws {
-    guard try SyncTracking.isBound(database) else { return }
+    guard try SyncTracker.isBound(database) else { return }
     let keys = try database.read { connection in
       var keys = try waiting(connection)
       try connection.each(
@@ -52,7 +52,7 @@ extension SyncLogTables {
     // An app sets its key each time it opens the store: usually nothing is waiting for it.
     if try keys.isEmpty && database.read({ try $0.number(failed) }) == 0 { return }
     try database.write { transaction in
-      for key in keys { try SyncTracking.reconsider(key, in: transaction) }
+      for key in keys { try SyncTracker(transaction)?.reconsider(key) }
       try transaction.connection.run("UPDATE sync_entry SET retry_at = NULL WHERE retry_at IS NOT NULL")
     }
     try decideAll()
@@ -68,9 +68,9 @@ extension SyncLogTables {
     guard let id = try table.collection(collection) else { return }
     var (last, isRedacted) = (Int64(0), false)
     while true {
-      let ids = try table.ids(
+      let ids = try connection.numbers(
         "SELECT id FROM sync_entry WHERE id > ? AND collection = ? ORDER BY id LIMIT 1000",
-        with: .integer(last),
+        .integer(last),
         .integer(id))
       guard let end = ids.last else { break }
       try RowOrder.check(end, after: last, of: "sync_entry")

@@ -74,30 +74,6 @@ package struct SyncLogTables: Sendable {
     try database.write { try Self.unbind($0.connection) }
   }
 
-  /// Deletes the local sync state of a collection that is being dropped. Its entries stay, and are applied
-  /// when it is declared again.
-  ///
-  /// - Throws: `SatchelError` (`conflict`) for changes that were never sent
-  package static func drop(_ collection: String, discardsUnsent: Bool, in transaction: Transaction) throws {
-    let connection = transaction.connection
-    guard let id = try SyncRowTable(connection: connection).collection(collection) else { return }
-    let unsent = try connection.number(
-      "SELECT count(*) FROM sync_entry WHERE collection = ? AND pending IS NOT NULL", .integer(id))
-    guard unsent == 0 || discardsUnsent else {
-      throw SatchelError(
-        .conflict, "\(collection): has \(unsent) changes that were never sent; synchronize, or discard them")
-    }
-    try connection.run("UPDATE sync_collection SET is_declared = 0 WHERE id = ?", .integer(id))
-    try connection.run("DELETE FROM sync_entry WHERE collection = ? AND seq IS NULL", .integer(id))
-    try connection.run(
-      """
-      UPDATE sync_entry SET remote = coalesce(remote, base), base = NULL, pending = NULL, in_flight_sequence = NULL,
-      in_flight_number = NULL, in_flight_envelope = NULL, ancestors = NULL, undecided = NULL, conflict = NULL,
-      attempts = 0, retry_at = NULL, error = NULL, error_code = NULL, deleted = NULL, revision = NULL, created = NULL
-      WHERE collection = ?
-      """, .integer(id))
-  }
-
   /// Gives the store a new writer name, because it is a copy: under the old name, both stores could use the
   /// same numbers.
   package func renameWriter() throws { try Self.renameWriter(in: database) }
@@ -105,64 +81,6 @@ package struct SyncLogTables: Sendable {
   package static func renameWriter(in database: Database) throws {
     guard try database.has(SyncLogSchema.subject) else { return }
     try database.write { try renameWriter($0.connection) }
-  }
-
-  /// Makes the tables usable after rows of any were lost: the next sync reads the whole log, and compares it with the
-  /// local content. Entries that were synced and are missing locally are applied again, and not treated as
-  /// deletions.
-  package func repair() throws {
-    guard try database.has(SyncLogSchema.subject) else { return }
-    try database.write { transaction in
-      let connection = transaction.connection
-      guard try connection.number("SELECT count(*) FROM sync_log") > 0 else {
-        for sql: StaticString in ["DELETE FROM sync_entry", "DELETE FROM sync_collection"] {
-          try connection.run(sql)
-        }
-        return
-      }
-      try connection.run(
-        "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 1 << 40, 0)",
-        .text(Self.newWriter()))
-      try Self.renameWriter(connection)
-      try connection.run(
-        """
-        UPDATE sync_log SET epoch = NULL, log = NULL, number = NULL, etag = NULL, head = NULL, phase = NULL,
-        previous = NULL, pending_upload = NULL, pending_upload_base = NULL, pending_upload_deletes = NULL,
-        pending_upload_etag = NULL
-        """)
-      try connection.run(
-        "DELETE FROM sync_entry WHERE generation <> (SELECT generation FROM sync_log) OR key IS NULL")
-      try connection.run("UPDATE sync_collection SET is_declared = 0")
-      try connection.run(
-        "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL")
-      try forgetLost(connection)
-    }
-  }
-
-  /// Deletes the sync state of content that no longer exists.
-  private func forgetLost(_ connection: Connection) throws {
-    let table = SyncRowTable(connection: connection)
-    let ids = try table.ids(
-      "SELECT id FROM sync_entry WHERE base IS NOT NULL AND pending IS NULL AND generation >= ? AND generation <= ?",
-      with: .integer(0), .integer(Int64.max))
-    for id in ids {
-      guard let row = try? table.row(id), try !hasContent(row.key, connection) else { continue }
-      try connection.run(
-        "UPDATE sync_entry SET remote = coalesce(remote, base), base = NULL, undecided = 1 WHERE id = ?",
-        .integer(id))
-    }
-  }
-
-  private func hasContent(_ key: SyncKey, _ connection: Connection) throws -> Bool {
-    do {
-      return try client.content(of: key, isEncrypted: true, connection) != nil
-    } catch let error as SatchelError where error.code == .invalid || error.code == .unauthorized {
-      // The content exists, and cannot be sent: the encryption key is not set.
-      return true
-    } catch let error as SatchelError where error.code == .notFound {
-      // State that was lost cannot be told from state that is no longer marked for synchronizing.
-      return false
-    }
   }
 
   static func renameWriter(_ connection: Connection) throws {
@@ -179,108 +97,182 @@ package struct SyncLogTables: Sendable {
     try connection.first("SELECT replaced FROM sync_writer") { $0.isNull(0) ? nil : $0.text(0) } ?? nil
   }
 
-  static func writer(_ connection: Connection) throws -> String {
-    try connection.first("SELECT writer FROM sync_writer") { $0.text(0) } ?? ""
+  static func writer(_ connection: Connection) throws -> String { try latest(connection).name }
+
+  /// The store's name among the writers, and the number of its latest change; empty and 0 before it was bound.
+  static func latest(_ connection: Connection) throws -> (name: String, sequence: Int64) {
+    try connection.first("SELECT writer, sequence FROM sync_writer") {
+      (name: $0.text(0), sequence: try $0.integer(1, in: 0...SyncEnvelope.numbers.upperBound))
+    } ?? (name: "", sequence: 0)
   }
 
-  private static func newWriter() -> String { HexadecimalName.random(digits: 32) }
+  static func newWriter() -> String { HexadecimalName.random(digits: 32) }
+}
 
-  /// Updates the tables to the declared collections: entries of newly declared ones become undecided, and
-  /// their local content pending; entries of others stay unchanged. After a crash the next call completes it.
-  package func reconcile() throws {
-    guard try SyncTracking.isBound(database) else { return }
-    // Until the store is closed, declaring a collection and setting the store's key apply waiting entries.
-    if let keys { database.keyring.syncEntries = keys.entries }
-    let (declared, known) = try database.read { (try client.collections($0), try Self.reconciled($0)) }
-    for name in declared where !known.contains(name) {
-      try begin(name)
-      try mark(name, isDeclared: true)
-    }
-    for name in known.subtracting(declared) { try mark(name, isDeclared: false) }
+extension SyncLogTables {
+  // MARK: Owner
+
+  /// The state of the tables before a sync begins.
+  package struct Opening: Sendable {
+    /// Whether the store is bound to the remote and the user of the sync.
+    package var isBound = false
+    /// Whether the file may be a copy, of the file that the name of the writer belongs to.
+    package var isCopy = false
+    /// Whether no sync as the user of the log was complete yet.
+    package var isFirst = true
+    /// Whether the bytes of a user who signed out may be left in the file.
+    package var isSigningOut = false
+    /// The random id of the directory that is the remote.
+    package var remoteID: String?
+
+    package init() {}
   }
 
-  /// The collections that were declared when they were last reconciled.
-  static func reconciled(_ connection: Connection) throws -> Set<String> {
-    var names: Set<String> = []
-    try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { names.insert($0.text(0)) }
-    return names
-  }
-
-  private func mark(_ collection: String, isDeclared: Bool) throws {
-    try database.write { transaction in
-      let id = try SyncRowTable(connection: transaction.connection).makeCollection(collection)
-      try transaction.connection.run(
-        "UPDATE sync_collection SET is_declared = ? WHERE id = ?", .integer(isDeclared ? 1 : 0), .integer(id))
-      // Declaring it again makes all of them undecided.
-      if !isDeclared {
-        try transaction.connection.run(
-          "UPDATE sync_entry SET undecided = NULL WHERE collection = ? AND undecided IS NOT NULL",
-          .integer(id))
-      }
-    }
-  }
-
-  /// The collections whose new entries are to be decided: those that are declared, and those that were when `reconcile`
-  /// last ran, because one that is declared again before it runs next is not begun again.
-  func declaredCollections(_ connection: Connection) throws -> Set<String> {
-    try Self.reconciled(connection).union(client.collections(connection))
-  }
-
-  /// Makes the entries of a collection undecided, and its local content pending. The entries of a generation that another
-  /// process is reading are among them.
-  private func begin(_ collection: String) throws {
-    var last: String? = ""
-    while let first = last {
-      last = try database.write { transaction in
-        let connection = transaction.connection
-        guard let id = try SyncRowTable(connection: connection).collection(collection),
-          let generation = try SyncTracker.generations(connection)?.valid
-        else { return nil }
-        var keys: [String] = []
-        try connection.each(
-          "SELECT key FROM sync_entry WHERE collection = ? AND generation >= ? AND key > ? ORDER BY key LIMIT ?",
-          .integer(id), .integer(generation), .text(first), .integer(Int64(sizes.rowsOfStep))
-        ) { keys.append($0.text(0)) }
-        guard let end = keys.last else { return nil }
-        try RowOrder.check(end, after: first, of: "sync_entry")
-        try connection.run(
-          """
-          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation >= ? AND key > ? AND key <= ?
-          AND remote IS NOT NULL AND conflict IS NULL
-          """, .integer(id), .integer(generation), .text(first), .text(end))
-        return end
-      }
-    }
-    try makePending(collection)
-  }
-
-  /// Makes the local content of a collection pending, where it was never synced.
-  func makePending(_ collection: String) throws {
-    var last: SyncIDs.Position?
-    repeat {
-      last = try database.write { transaction in
-        let part = try client.ids(
-          of: collection, after: last, limit: sizes.rowsOfStep, transaction.connection)
-        guard let tracker = try SyncTracker(transaction) else { return nil }
-        for id in part.ids { try tracker.noteUnknown(try SyncKey(collection, id)) }
-        return part.end
-      }
-    } while last != nil
-  }
-
-  /// Names of collections, the number of their entries and the bytes of these.
-  package func statistics() throws -> [(collection: String, entries: Int64, bytes: Int64)] {
-    guard try SyncTracking.isBound(database) else { return [] }
+  /// Reads it in one transaction, and whether the remote is known to support conditional writes.
+  ///
+  /// - Parameter first: what happens to content of another user
+  /// - Throws: `SatchelError` (`foreign`) when the content belongs to another remote or user
+  package func opening(_ session: SyncSession, remote: String, first: FirstSync?) throws -> Opening {
+    guard try database.has(SyncLogSchema.subject) else { return Opening() }
+    let requested = SyncOwner(remote: remote, user: session.user.text)
+    let hasProbes = try database.has(RemoteSchema.subject)
     return try database.read { connection in
-      var found: [(collection: String, entries: Int64, bytes: Int64)] = []
-      try connection.each(
+      if hasProbes { try session.recallProbe(connection) }
+      let isBound = try Self.isBound(connection, to: requested, first: first)
+      let found = try connection.first(
         """
-        SELECT c.name, count(e.seq), coalesce(sum(e.size), 0) FROM sync_log l
-        JOIN sync_entry e ON e.generation = l.generation JOIN sync_collection c ON c.id = e.collection
-        GROUP BY c.name ORDER BY c.name
+        SELECT EXISTS(SELECT 1 FROM sync_log WHERE synced IS NOT NULL),
+        EXISTS(SELECT 1 FROM sync_owner WHERE phase IS NOT NULL), (SELECT file FROM sync_writer),
+        (SELECT remote_id FROM sync_owner)
         """
-      ) { found.append((collection: $0.text(0), entries: try $0.integer(1), bytes: try $0.integer(2))) }
-      return found
+      ) { row in
+        var opening = Opening()
+        opening.isBound = isBound
+        opening.isFirst = !isBound || !row.flag(0)
+        opening.isSigningOut = row.flag(1)
+        opening.isCopy = try row.integerIfAny(2, in: StoredRange.any) != database.fileNumber
+        opening.remoteID = row.textIfAny(3)
+        return opening
+      }
+      return found ?? Opening()
+    }
+  }
+
+  /// Returns whether the store is bound to a remote and a user.
+  ///
+  /// - Parameter first: what happens to content of another user
+  /// - Throws: `SatchelError` (`foreign`) when its content belongs to another remote or user
+  @discardableResult
+  package func checkBinding(remote: String, user: UserID, first: FirstSync? = nil) throws -> Bool {
+    try checkBinding(to: SyncOwner(remote: remote, user: user.text), first: first)
+  }
+
+  func checkBinding(to requested: SyncOwner, first: FirstSync?) throws -> Bool {
+    guard try database.has(SyncLogSchema.subject) else { return false }
+    return try database.read { try Self.isBound($0, to: requested, first: first) }
+  }
+
+  static func isBound(
+    _ connection: Connection, to requested: SyncOwner, first: FirstSync?
+  ) throws -> Bool {
+    if let bound = try bound(connection), bound == requested { return true }
+    if first != nil { return false }
+    let owner = try owner(connection)
+    if let owner, owner != requested { throw owner.refusal(of: "the store") }
+    return false
+  }
+
+  /// Ends a sync whose user another process has signed out.
+  func checkBinding(of state: SyncLogState) throws {
+    guard let binding, binding != SyncOwner(remote: state.remote, user: state.user) else { return }
+    throw SatchelError(
+      .foreign, "the store was bound to another user while \"\(binding.user)\" was being synchronized")
+  }
+
+  /// The remote and the user of the sync log.
+  static func bound(_ connection: Connection) throws -> SyncOwner? {
+    try connection.first("SELECT remote, user FROM sync_log") {
+      SyncOwner(remote: $0.text(0), user: $0.text(1))
+    }
+  }
+
+  /// The owner of the content; nil for that of a guest.
+  package static func owner(_ connection: Connection) throws -> SyncOwner? {
+    let owner = try connection.first("SELECT remote, user FROM sync_owner") { row in
+      row.textIfAny(1).map { SyncOwner(remote: row.textIfAny(0), user: $0) }
+    }
+    return owner ?? nil
+  }
+
+  /// The owner of the content; nil for that of a guest.
+  package func owner() throws -> SyncOwner? {
+    guard try database.has(SyncLogSchema.subject) else { return nil }
+    return try database.read { try Self.owner($0) }
+  }
+
+  /// Makes the user of the sync log the owner: with the first head that was read or is about to be written, the
+  /// content of both sides meets. A binding that never reached its remote makes no owner.
+  static func claim(_ connection: Connection) throws {
+    try connection.run(
+      """
+      INSERT INTO sync_owner(id, remote, user) SELECT 1, l.remote, l.user FROM sync_log l
+      WHERE NOT EXISTS(SELECT 1 FROM sync_owner o WHERE o.remote = l.remote AND o.user = l.user)
+      ON CONFLICT(id) DO UPDATE SET remote = excluded.remote, user = excluded.user, remote_id = NULL, key = NULL
+      """)
+  }
+
+  /// Ends the binding. The owner keeps the name of the log's key: a log that loses its key while no store is bound to it
+  /// is a stranger's, too.
+  static func unbind(_ connection: Connection) throws {
+    for sql: StaticString in [
+      """
+      UPDATE sync_owner SET key = l.key FROM sync_log l
+      WHERE l.remote = sync_owner.remote AND l.user = sync_owner.user
+      """,
+      "DELETE FROM sync_log", "DELETE FROM sync_entry", "DELETE FROM sync_collection",
+    ] {
+      try connection.run(sql)
+    }
+  }
+
+  // MARK: Directory
+
+  /// Refuses a directory that is not the one the store was synchronized with: another disk may be mounted at its path,
+  /// or none.
+  ///
+  /// - Parameters:
+  ///   - known: the id that it had; nil where it had none
+  ///   - recreates: whether an empty one is written again
+  /// - Throws: `SatchelError` `.unavailable` for one that is absent or empty, `.foreign` for another one
+  package static func check(_ remote: any ObjectStore, known: String?, recreates: Bool) throws {
+    guard let remote = remote as? any PlacedStore, let known else { return }
+    let identity = remote.identity ?? "the remote"
+    switch try remote.place() {
+    case .named(known): return
+    case .named:
+      throw SatchelError(
+        .foreign, "\(identity) is another directory than the one that was synchronized with: its id differs")
+    case .unnamed: remote.setID(known)
+    case .absent, .empty:
+      guard recreates else {
+        throw SatchelError(
+          .unavailable,
+          "the remote is empty: \(identity) has no files, although this device has synchronized with it before; "
+            + "mount its disk, or, if it really lost everything, recreate sends everything again")
+      }
+      remote.setID(known)
+    }
+  }
+
+  /// Records that a sync was complete: its time, and the directory that the store was synchronized with.
+  package func noteSync(with remote: any ObjectStore) throws {
+    var id: String?
+    if let remote = remote as? any PlacedStore, case .named(let found) = try remote.place() { id = found }
+    try database.write { transaction in
+      try transaction.connection.run("UPDATE sync_log SET synced = ?", .integer(transaction.now))
+      guard let id else { return }
+      try transaction.connection.run(
+        "UPDATE sync_owner SET remote_id = ?1 WHERE remote_id IS NOT ?1", .text(id))
     }
   }
 }

@@ -166,7 +166,7 @@ struct SyncRowTable {
   // MARK: Collections
 
   func collection(_ name: String) throws -> Int64? {
-    try connection.first("SELECT id FROM sync_collection WHERE name = ?", .text(name)) { try $0.integer(0) }
+    try connection.numberIfAny("SELECT id FROM sync_collection WHERE name = ?", .text(name))
   }
 
   func makeCollection(_ name: String) throws -> Int64 {
@@ -182,15 +182,14 @@ struct SyncRowTable {
   // MARK: Rows
 
   func row(_ key: SyncKey, generation: Int64) throws -> SyncRow? {
-    guard let collection = try collection(key.collection) else { return nil }
-    return try connection.first(
+    try connection.first(
       """
       SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
       e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
       e.revision, e.created, e.received, e.base_received, e.tombstone
-      FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
-      WHERE e.collection = ? AND e.key = ? AND e.generation = ?
-      """, .integer(collection), .text(key.id), .integer(generation), read: read)
+      FROM sync_collection c JOIN sync_entry e ON e.collection = c.id
+      WHERE c.name = ? AND e.key = ? AND e.generation = ?
+      """, .text(key.collection), .text(key.id), .integer(generation), read: read)
   }
 
   func row(_ id: Int64) throws -> SyncRow? {
@@ -299,13 +298,6 @@ struct SyncRowTable {
   func delete(_ id: Int64) throws {
     try connection.run("DELETE FROM sync_entry WHERE id = ?", .integer(id))
     guard connection.changes == 1 else { throw RowOrder.damaged("sync_entry") }
-  }
-
-  /// The ids of rows that a query finds.
-  func ids(_ sql: StaticString, with first: Binding, _ second: Binding) throws -> [Int64] {
-    var ids: [Int64] = []
-    try connection.each(sql, first, second) { ids.append(try $0.integer(0)) }
-    return ids
   }
 
   private static func binding(

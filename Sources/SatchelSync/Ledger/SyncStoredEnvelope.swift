@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelJSON
 
 /// The stored form of an envelope: what it says about its document, the checksum of its bytes, and a payload from which
 /// the bytes are made again.
@@ -13,7 +14,7 @@ struct SyncStoredEnvelope: Sendable {
     /// the key, entries can still be compared, counted and replaced.
     case sealed = 1
     /// No payload: the document is that of the local content. A change of that content first makes this form `kept`, by
-    /// `SyncTracking.keepDocument`.
+    /// `SyncTracker.keepDocument`.
     case unchanged = 2
     /// The payload is the document.
     case kept = 3
@@ -101,7 +102,11 @@ struct SyncStoredEnvelope: Sendable {
 
   /// The stored form without the document that it keeps, if that is the one of the local content.
   func compacted(document: [UInt8]?) -> [UInt8]? {
-    guard form == .kept, let document, bytes[end...].elementsEqual(document) else { return nil }
+    guard form == .kept, let document else { return nil }
+    let isSame = bytes.withUnsafeBytes { bytes in
+      document.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: bytes[end...]).hasSameBytes(as: $0) }
+    }
+    guard isSame else { return nil }
     return [Form.unchanged.rawValue] + bytes[1..<end]
   }
 

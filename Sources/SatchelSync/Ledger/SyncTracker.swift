@@ -32,6 +32,12 @@ package final class SyncTracker {
     (valid, previous) = state
   }
 
+  /// Whether the store is bound to a sync log; false when it has no tables of one.
+  package static func isBound(_ database: Database) throws -> Bool {
+    guard try database.has(SyncLogSchema.subject) else { return false }
+    return try database.read { try $0.number("SELECT count(*) FROM sync_log") > 0 }
+  }
+
   static func generations(_ connection: Connection) throws -> (valid: Int64, previous: Int64?)? {
     try connection.first("SELECT generation, previous FROM sync_log") {
       (
@@ -56,14 +62,7 @@ package final class SyncTracker {
   private static func sequence(_ connection: Connection, _ stamp: Int64) throws -> Int64 {
     try connection.run(
       "UPDATE sync_writer SET sequence = sequence + 1, stamp = ?1 WHERE stamp <> ?1", .integer(stamp))
-    return try latest(connection)
-  }
-
-  /// The sequence number of the latest change.
-  static func latest(_ connection: Connection) throws -> Int64 {
-    try connection.first("SELECT sequence FROM sync_writer") {
-      try $0.integer(0, in: 0...SyncEnvelope.numbers.upperBound)
-    } ?? 0
+    return try SyncLogTables.latest(connection).sequence
   }
 
   private func id(of collection: String) throws -> Int64 {
@@ -138,7 +137,33 @@ package final class SyncTracker {
     }
   }
 
-  /// Marks a waiting entry as undecided.
+  /// Gives its document to the envelopes that are stored without it, because the local content is about to be changed
+  /// or deleted. Every change of a document calls this, also one that is no change to send.
+  ///
+  /// - Parameters:
+  ///   - document: as it is, not sealed
+  ///   - id: the id in UTF-8
+  package static func keepDocument(
+    _ document: UnsafeRawBufferPointer, of id: UnsafeRawBufferPointer, in collection: String,
+    _ connection: Connection
+  ) throws {
+    try connection.run(
+      """
+      UPDATE sync_entry SET base = CASE substr(base, 1, 1) WHEN x'02'
+      THEN CAST(x'03' || substr(base, 2) || ?1 AS BLOB) ELSE base END,
+      in_flight_envelope = CASE substr(in_flight_envelope, 1, 1) WHEN x'02'
+      THEN CAST(x'03' || substr(in_flight_envelope, 2) || ?1 AS BLOB) ELSE in_flight_envelope END
+      WHERE collection = (SELECT id FROM sync_collection WHERE name = ?2) AND key = ?3
+      AND (substr(base, 1, 1) = x'02' OR substr(in_flight_envelope, 1, 1) = x'02')
+      """, .blob(document), .text(collection), .textBytes(id))
+  }
+
+  /// Marks a waiting entry as undecided: the next sync decides about it again.
+  package func reconsider(_ key: SyncKey) throws {
+    var id = key.id
+    try id.withUTF8 { try reconsider(UnsafeRawBufferPointer($0), in: key.collection) }
+  }
+
   package func reconsider(_ id: UnsafeRawBufferPointer, in collection: String) throws {
     try connection.run(
       """
@@ -178,13 +203,24 @@ package final class SyncTracker {
 
   /// The revision that local content had when it was deleted; 0 when unknown.
   package func revisionOfDeleted(_ id: UnsafeRawBufferPointer, in collection: String) throws -> Int64 {
-    guard let key = try? SyncKey(collection, String(decoding: id, as: UTF8.self)), let row = try row(key)
+    guard let key = try? SyncKey(collection, String(decoding: id, as: UTF8.self)),
+      try isKnown(id, in: collection),
+      let row = try row(key)
     else { return 0 }
     if let deletion = row.deletion { return deletion.revision }
     guard let base = try row.base.map({ try row.envelope($0) }), base.content.isDeleted else {
       return 0
     }
     return base.content.revision
+  }
+
+  /// Whether content was sent, or its deletion is pending: of other content, no deletion is known here.
+  private func isKnown(_ id: UnsafeRawBufferPointer, in collection: String) throws -> Bool {
+    try connection.number(
+      """
+      SELECT EXISTS(SELECT 1 FROM sync_entry WHERE collection = (SELECT id FROM sync_collection WHERE name = ?)
+      AND key = ? AND (base IS NOT NULL OR deleted IS NOT NULL))
+      """, .text(collection), .textBytes(id)) > 0
   }
 
   /// Ends an open conflict, or the waiting of an entry: the local content is the decision about it, and is sent.

@@ -1,66 +1,8 @@
-/// The sizes by which a writer divides its changes into packs. They are not part of the format: writers with
-/// different sizes are compatible.
-struct SyncSizes: Sendable, Equatable {
-  /// The maximum size of all inline entries of a head, in bytes.
-  var inline: Int64 = 16 << 10
-  /// The fraction of all bytes in a full pack.
-  var packShare: Int64 = 64
-  var smallestPack: Int64 = 1 << 20
-  var largestPack: Int64 = 16 << 20
-  /// The maximum number of full packs, and of bytes, that one commit uploads.
-  var segmentsOfCommit: Int64 = 8
-  var bytesOfCommit: Int64 = 64 << 20
-  /// More packs below half a full one than this are merged,
-  var smallPacks = 24
-  /// so many at once.
-  var mergedPacks = 8
-  /// The dead bytes that are allowed in addition to half of the live ones.
-  var deadBytes: Int64 = 1 << 20
-  /// Packs that one commit rewrites because of what is dead in them.
-  var rewrittenPacks = 4
-  /// Commits with a compaction between two sweeps.
-  var sweepInterval: Int64 = 32
-  /// Tombstones stay for as many milliseconds: 90 days. Heads are dated once a week.
-  var retention: Int64 = 90 * 86_400_000
-  var timesInterval: Int64 = 7 * 86_400_000
-  /// The maximum number of rows that one transaction changes.
-  var rowsOfStep = 1000
-  /// The maximum number of entries that are decided in one transaction.
-  var decidedAtOnce = 10_000
-
-  /// The size of a full pack.
-  ///
-  /// - Parameter bytes: of all live entries
-  func fullPack(_ bytes: Int64) -> Int64 {
-    min(max(bytes / max(packShare, 1), smallestPack), max(largestPack, smallestPack))
-  }
-
-  /// The maximum size of one commit.
-  ///
-  /// - Parameter bytes: of all live entries
-  func commit(_ bytes: Int64) -> Int64 { min(fullPack(bytes) * segmentsOfCommit, bytesOfCommit) }
-}
-
 /// The packs that a commit rewrites from the local entries, so that neither the number of packs nor their
 /// dead entries grow. A value, computed from values.
 struct SyncCompaction: Sendable, Equatable {
   /// Ranges of adjacent packs, each to be replaced by one pack; ascending and disjoint.
   private(set) var rewrites: [Range<Int>] = []
-
-  /// Whether a plan may have something to do, judged without the sizes of live entries.
-  static func isDue(_ packs: [SyncPack], bytes: Int64, _ sizes: SyncSizes) -> Bool {
-    hasManySmall(packs, full: sizes.fullPack(bytes), sizes) || hasMuchDead(packs, bytes: bytes, sizes)
-  }
-
-  private static func isSmall(_ pack: SyncPack, _ full: Int64) -> Bool { pack.bytes < full / 2 }
-
-  private static func hasManySmall(_ packs: [SyncPack], full: Int64, _ sizes: SyncSizes) -> Bool {
-    packs.count { isSmall($0, full) } > sizes.smallPacks
-  }
-
-  private static func hasMuchDead(_ packs: [SyncPack], bytes: Int64, _ sizes: SyncSizes) -> Bool {
-    packs.reduce(0) { $0 + $1.bytes } > bytes + bytes / 2 + sizes.deadBytes
-  }
 
   /// - Parameters:
   ///   - live: the live entries in the interval of each pack
@@ -83,10 +25,10 @@ struct SyncCompaction: Sendable, Equatable {
     for index in required.prefix(sizes.rewrittenPacks) where packs.indices.contains(index) {
       choose(order.allows(index..<index + 1) ? index..<index + 1 : order.first.map { $0..<$0 + 1 })
     }
-    if hasManySmall(packs, full: full, sizes) {
+    if sizes.hasManySmall(packs, full: full) {
       choose(smallest(packs, live: live, full: full, order: order, sizes))
     }
-    if hasMuchDead(packs, bytes: bytes, sizes) {
+    if sizes.hasMuchDead(packs, bytes: bytes) {
       choose(deadest(packs, live: live, full: full, order: order, sizes))
     }
     return SyncCompaction(rewrites: chosen.sorted { $0.lowerBound < $1.lowerBound })
@@ -100,7 +42,8 @@ struct SyncCompaction: Sendable, Equatable {
     var best: (range: Range<Int>, live: Int64)?
     for start in 0..<max(packs.count - width + 1, 0) {
       let range = start..<start + width
-      guard range.allSatisfy({ isSmall(packs[$0], full) && !order.used.contains($0) }), order.allows(range)
+      guard range.allSatisfy({ sizes.isSmall(packs[$0], full: full) && !order.used.contains($0) }),
+        order.allows(range)
       else {
         continue
       }

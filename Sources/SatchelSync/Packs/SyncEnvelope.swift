@@ -164,6 +164,21 @@ package struct SyncContent: Sendable, Equatable {
   }
 }
 
+/// Local content that is sent.
+package struct SyncOutgoing: Sendable, Equatable {
+  package var content: SyncContent
+  /// The version of its collection's documents.
+  package var version: Int64
+  /// Whether the document has sensitive parts.
+  package var isSensitive: Bool
+
+  package init(content: SyncContent, version: Int64, isSensitive: Bool = false) {
+    self.content = content
+    self.version = version
+    self.isSensitive = isSensitive && !content.isDeleted
+  }
+}
+
 extension SyncEnvelope {
   private static let memberLimit = 64
 

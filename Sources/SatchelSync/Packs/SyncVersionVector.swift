@@ -168,8 +168,10 @@ package struct SyncKey: Sendable, Hashable, Comparable, CustomStringConvertible 
   }
 
   package func hash(into hasher: inout Hasher) {
-    for byte in collection.utf8 { hasher.combine(byte) }
-    hasher.combine(UInt8(ascii: "/"))
-    for byte in id.utf8 { hasher.combine(byte) }
+    for text in [collection, id] {
+      var text = text
+      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+      hasher.combine(UInt8(ascii: "/"))
+    }
   }
 }

@@ -176,7 +176,7 @@ extension SyncLogRun {
     let required =
       packs.indices.filter { upkeep.broken.contains(packs[$0].name) }
       + packs.indices.filter { upkeep.dead.contains(packs[$0].name) }
-    guard !required.isEmpty || SyncCompaction.isDue(packs, bytes: bytes, sizes) else { return [] }
+    guard !required.isEmpty || sizes.needCompaction(packs, bytes: bytes) else { return [] }
     let live = try ledger.live(in: packs, above: horizon)
     let plan = SyncCompaction.plan(
       packs, live: live, bytes: bytes, required: required, horizon: horizon, sizes)
@@ -220,5 +220,73 @@ extension SyncLogRun {
   /// Whether the live entries of a pack fit into a new one: their frames may be longer than in a segment.
   private func canRewrite(_ live: SyncLiveEntries) -> Bool {
     live.bytes + live.count * 16 + Int64(SyncSeal.overhead) <= SyncPack.maximumSize
+  }
+
+  // MARK: Upkeep
+
+  /// The maintenance work of a commit.
+  struct Upkeep {
+    var isSwept = false
+    /// Packs that nothing names.
+    var garbage: [String] = []
+    /// Packs that the head names and that are missing or damaged.
+    var broken: Set<String> = []
+    /// Packs with replaced or deleted entries that a purge removes.
+    var dead: Set<String> = []
+
+    var isEmpty: Bool { garbage.isEmpty && broken.isEmpty && dead.isEmpty }
+  }
+
+  mutating func findUpkeep(_ changes: SyncChanges) throws -> Upkeep {
+    let state = changes.start
+    guard state.upload == nil, state.phase == nil, let head = state.head else { return Upkeep() }
+    var upkeep = Upkeep()
+    let isDue = state.compactions >= sizes.sweepInterval && !changes.changes.isEmpty
+    if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
+    upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
+    if options.purges, !changes.hasMore {
+      upkeep.dead = try rewritable(head, at: state)
+    }
+    return upkeep
+  }
+
+  /// Finds packs that no head names, and packs that the head names and that are missing or damaged.
+  private mutating func sweep(_ head: SyncHead, _ upkeep: inout Upkeep) throws {
+    let listed = try remote.names()
+    let known = Set(head.packs.map(\.name)).union(head.retired).union(segments.map(\.pack.name))
+    upkeep.isSwept = true
+    upkeep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
+    broken = Set(head.packs(missingFrom: listed).map(\.name))
+    if options.verifies {
+      try read(head.packs[...].filter { !broken.contains($0.name) }, of: head, all: true) { pack, entries in
+        if entries == nil { broken.insert(pack.name) }
+      }
+    }
+    hasSwept = true
+  }
+
+  /// Deletes the packs that the last commit replaced. A reader of the previous head finds them missing, and
+  /// reads the head again.
+  func purgeRetired(_ state: SyncLogState?) throws {
+    guard let head = state?.head, !head.retired.isEmpty else { return }
+    try remote.delete(head.retired, strictly: true)
+  }
+
+  /// Writes a head that was prepared.
+  ///
+  /// - Returns: false when the outcome is unknown
+  mutating func commit(
+    _ upload: SyncLogState.PendingUpload, compactions: Int64, _ state: inout SyncLogState
+  ) throws -> Bool {
+    try probeOnce()
+    guard let etag = try remote.replaceHead(upload.head, base: upload.base) else { return false }
+    guard try ledger.confirm(upload, etag: etag, compactions: compactions, state: &state) else {
+      return false
+    }
+    try finishPhase(&state)
+    segments = []
+    report.commits += 1
+    try remote.delete(upload.deletes, strictly: options.purges)
+    return true
   }
 }

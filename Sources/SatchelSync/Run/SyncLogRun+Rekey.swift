@@ -85,4 +85,51 @@ extension SyncLogRun {
     try remote.delete(replaced)
     return true
   }
+
+  /// The head of a new log whose packs were uploaded.
+  struct NewLog {
+    var head: SyncHead
+    /// The digest of its entries under the current key.
+    var digest: SyncDigest
+  }
+
+  /// Uploads all entries as the packs of a new log, each with its own sequence number.
+  ///
+  /// - Parameters:
+  ///   - bytes: of all entries, about
+  ///   - remote: the remote with the keys of the new log
+  /// - Returns: nil when an upload has failed
+  func writeLog(
+    _ pull: SyncPull, at position: SyncHead.Position, bytes: Int64, to remote: SyncLogRemote
+  ) throws -> NewLog? {
+    var new = NewLog(
+      head: SyncHead(beginning: position), digest: SyncDigest(key: self.remote.keys?.digest))
+    new.head.digest = SyncDigest(key: remote.keys?.digest)
+    let (full, seal) = (sizes.fullPack(bytes), new.head.seal(remote.keys, remote.user))
+    var (row, next) = (Int64(0), position.number)
+    while true {
+      try options.cancellation.check()
+      let part = try ledger.survivors(of: pull, after: row, limit: full)
+      if part.entries.isEmpty { break }
+      row = part.row
+      var frames: [UInt8] = []
+      for entry in part.entries {
+        SyncEntry.write(entry.envelope, at: 0, into: &frames)
+        new.head.digest.add(entry.key, entry.envelope)
+        new.digest.add(entry.key, entry.envelope)
+        new.head.count += 1
+        new.head.bytes += Int64(entry.envelope.count)
+      }
+      let upload = SyncPackUpload(
+        frames, entries: part.entries.count, from: next, to: next, sequence: next, seal)
+      guard try remote.upload(upload) else { return nil }
+      new.head.packs.append(upload.pack)
+      next += 1
+    }
+    try remote.makeDurable()
+    new.head.position.number = max(position.number, next - 1)
+    new.head.inlineFrom = new.head.position.number + 1
+    new.head.fence = new.head.position.number
+    return new
+  }
 }

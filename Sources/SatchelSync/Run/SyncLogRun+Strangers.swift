@@ -3,17 +3,6 @@ import SatchelRemote
 
 /// Heads that somebody without the key of the log has written: the owner of the object store, or another program.
 extension SyncLogRun {
-  /// Whether the log has to be encrypted, because this device has read it with a key.
-  func isEncrypted(_ state: SyncLogState) -> Bool { state.key != nil && !isDecrypting }
-
-  /// - Throws: `SatchelError` (`unauthorized`) for a sync without a key of a log that was read with one
-  func authorize(_ state: SyncLogState) throws {
-    if remote.keys == nil, isEncrypted(state) {
-      throw SatchelError(
-        .unauthorized, "the sync log was encrypted when it was last read, and this sync has no key")
-    }
-  }
-
   /// Whether this device has read the log with the key of this sync, or without one where this sync has none.
   func hasRead(_ state: SyncLogState) -> Bool {
     state.head.map(remote.has) ?? (remote.keys != nil && remote.keys?.name == state.key)
@@ -51,5 +40,33 @@ extension SyncLogRun {
     try finishPhase(&state)
     try create(after: known ?? Self.unknownPosition, base: etag, state)
     return error
+  }
+
+  static var closed: SatchelError { UserObjects.closed }
+
+  /// Ends the sync at a closed head, or begins a new log over it.
+  mutating func meetClosed(
+    _ head: SyncHead, etag: ETag, failures: Int, _ state: inout SyncLogState
+  ) throws -> SatchelError? {
+    let position = state.position
+    guard options.reopens else {
+      // A stale response may be from before the account was opened again.
+      if let position, head.isOlder(than: position), failures < 3 {
+        return SatchelError(.unavailable, "the remote returned an older version than before; try again")
+      }
+      throw Self.closed
+    }
+    try finishPhase(&state)
+    let known = position.flatMap { head.position.isImpossible(after: $0) ? $0 : nil } ?? head.position
+    try create(after: known.next(after: position, isRenumbered: true), base: etag, state)
+    return SatchelError(.unavailable, "the account was closed and is being opened again; try again")
+  }
+
+  /// - Throws: `SatchelError` `.unavailable` for a remote without any object of the user
+  func refuseEmptyRemote() throws {
+    if options.recreates { return }
+    try UserObjects(
+      remote.store, user: remote.user, retry: options.retry, cancellation: options.cancellation
+    ).refuseEmpty()
   }
 }

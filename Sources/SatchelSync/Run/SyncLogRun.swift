@@ -28,9 +28,9 @@ package struct SyncLogRun {
   /// Uploaded segments that no head names yet.
   var segments: [Segment] = []
   /// Packs that the head names and that are missing or damaged.
-  private var broken: Set<String> = []
+  var broken: Set<String> = []
   /// Those of them that this sync tried to rewrite.
-  private var rewritten: Set<String> = []
+  var rewritten: Set<String> = []
   /// The changes that the last round did not send because the key was missing: each round tries again.
   private var unsent: Set<SyncKey> = []
   /// The latest change when this sync began to send; nil before that, and after the log was read as a whole, which makes
@@ -43,7 +43,7 @@ package struct SyncLogRun {
   var isDecrypting = false
   private var hasPostponed = false
   private var isProbed = false
-  private var hasSwept = false
+  var hasSwept = false
 
   struct Segment {
     var pack: SyncPack
@@ -198,50 +198,16 @@ package struct SyncLogRun {
     }
   }
 
-  /// Rebuilds the log when its head is damaged, as when it is lost: the condition holds for one of several
-  /// devices, and all of them send the entries that the new log lacks.
-  private mutating func mend(
-    _ etag: ETag, after error: SatchelError, failures: Int, _ state: inout SyncLogState
-  ) throws -> SatchelError {
-    // The head may be one that this device wrote and has not confirmed yet.
-    if state.position != nil || state.upload != nil { try finishPhase(&state) }
-    let position = state.position
-    guard position != nil || options.acceptsLoss else { throw Self.unknown(error) }
-    // All reads so far may have been truncated in transit.
-    if failures >= 3 || options.acceptsLoss {
-      try create(after: position ?? Self.unknownPosition, base: etag, state)
+  /// Whether the log has to be encrypted, because this device has read it with a key.
+  func isEncrypted(_ state: SyncLogState) -> Bool { state.key != nil && !isDecrypting }
+
+  /// - Throws: `SatchelError` (`unauthorized`) for a sync without a key of a log that was read with one
+  func authorize(_ state: SyncLogState) throws {
+    if remote.keys == nil, isEncrypted(state) {
+      throw SatchelError(
+        .unauthorized, "the sync log was encrypted when it was last read, and this sync has no key")
     }
-    return SatchelError(.unavailable, "\(error.message), and the sync log is being rebuilt; try again")
   }
-
-  /// Replaces a head that no device has written by an empty one, when the loss is accepted.
-  private func replace(
-    invalid etag: ETag?, _ error: SatchelError, _ state: SyncLogState
-  ) throws -> SatchelError {
-    guard options.acceptsLoss else { throw error }
-    try create(after: state.position ?? Self.unknownPosition, base: etag ?? remote.etagOfHead(), state)
-    return error
-  }
-
-  /// - Throws: `SatchelError` (`damaged`) for a position that no devices can have reached since `known`
-  static func check(_ position: SyncHead.Position, after known: SyncHead.Position?) throws {
-    guard let known, position.isImpossible(after: known) else { return }
-    throw SatchelError(
-      .damaged,
-      "head: its epoch and number, \(position.epoch) and \(position.number), are too far from \(known.epoch) and "
-        + "\(known.number), which were read before; accept the loss to replace it by the data of this device")
-  }
-
-  /// The error for a damaged head that this device has never read.
-  static func unknown(_ error: SatchelError) -> SatchelError {
-    SatchelError(
-      error.code,
-      "\(error.message); a device that has synchronized before rebuilds the sync log at its next sync,  "
-        + "or accept the loss")
-  }
-
-  /// An epoch above that of every log that a device may know, for when the head is unreadable.
-  static let unknownPosition = SyncHead.Position(epoch: 1 << 31, log: "", number: 0)
 
   // MARK: Resolve
 
@@ -314,73 +280,5 @@ package struct SyncLogRun {
     if isProbed { return }
     try probe()
     isProbed = true
-  }
-
-  // MARK: Upkeep
-
-  /// The maintenance work of a commit.
-  struct Upkeep {
-    var isSwept = false
-    /// Packs that nothing names.
-    var garbage: [String] = []
-    /// Packs that the head names and that are missing or damaged.
-    var broken: Set<String> = []
-    /// Packs with replaced or deleted entries that a purge removes.
-    var dead: Set<String> = []
-
-    var isEmpty: Bool { garbage.isEmpty && broken.isEmpty && dead.isEmpty }
-  }
-
-  private mutating func findUpkeep(_ changes: SyncChanges) throws -> Upkeep {
-    let state = changes.start
-    guard state.upload == nil, state.phase == nil, let head = state.head else { return Upkeep() }
-    var upkeep = Upkeep()
-    let isDue = state.compactions >= sizes.sweepInterval && !changes.changes.isEmpty
-    if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
-    upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
-    if options.purges, !changes.hasMore {
-      upkeep.dead = try rewritable(head, at: state)
-    }
-    return upkeep
-  }
-
-  /// Finds packs that no head names, and packs that the head names and that are missing or damaged.
-  private mutating func sweep(_ head: SyncHead, _ upkeep: inout Upkeep) throws {
-    let listed = try remote.names()
-    let known = Set(head.packs.map(\.name)).union(head.retired).union(segments.map(\.pack.name))
-    upkeep.isSwept = true
-    upkeep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
-    broken = Set(head.packs(missingFrom: listed).map(\.name))
-    if options.verifies {
-      try read(head.packs[...].filter { !broken.contains($0.name) }, of: head, all: true) { pack, entries in
-        if entries == nil { broken.insert(pack.name) }
-      }
-    }
-    hasSwept = true
-  }
-
-  /// Deletes the packs that the last commit replaced. A reader of the previous head finds them missing, and
-  /// reads the head again.
-  private func purgeRetired(_ state: SyncLogState?) throws {
-    guard let head = state?.head, !head.retired.isEmpty else { return }
-    try remote.delete(head.retired, strictly: true)
-  }
-
-  /// Writes a head that was prepared.
-  ///
-  /// - Returns: false when the outcome is unknown
-  private mutating func commit(
-    _ upload: SyncLogState.PendingUpload, compactions: Int64, _ state: inout SyncLogState
-  ) throws -> Bool {
-    try probeOnce()
-    guard let etag = try remote.replaceHead(upload.head, base: upload.base) else { return false }
-    guard try ledger.confirm(upload, etag: etag, compactions: compactions, state: &state) else {
-      return false
-    }
-    try finishPhase(&state)
-    segments = []
-    report.commits += 1
-    try remote.delete(upload.deletes, strictly: options.purges)
-    return true
   }
 }

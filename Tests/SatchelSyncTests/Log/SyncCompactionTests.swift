@@ -29,7 +29,7 @@ struct SyncCompactionTests {
   @Test("few small packs stay") func fewSmallPacks() {
     let bytes = [Int64](repeating: 16 * Self.kib, count: 24)
     #expect(plan(bytes, bytes) == [])
-    #expect(!SyncCompaction.isDue(packs(bytes), bytes: 24 * 16 * Self.kib, SyncSizes()))
+    #expect(!SyncSizes().needCompaction(packs(bytes), bytes: 24 * 16 * Self.kib))
   }
 
   @Test("of many small packs the eight adjacent ones with the fewest live bytes become one")
@@ -38,7 +38,7 @@ struct SyncCompactionTests {
     var live = bytes
     for index in 10..<18 { live[index] = 12 * Self.kib }
     #expect(plan(bytes, live) == [10..<18])
-    #expect(SyncCompaction.isDue(packs(bytes), bytes: live.reduce(0, +), SyncSizes()))
+    #expect(SyncSizes().needCompaction(packs(bytes), bytes: live.reduce(0, +)))
   }
 
   @Test("a large pack between them is not merged") func largePackBetween() {

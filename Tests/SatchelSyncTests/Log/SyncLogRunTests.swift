@@ -191,7 +191,7 @@ struct SyncLogRunTests {
     #expect(try two.status("a") == .waiting)
     #expect(try two.sync(store).waiting == 0, "it is decided again when something has changed")
     two.client.refused = []
-    try two.database.write { try SyncTracking.reconsider(key, in: $0) }
+    try two.database.write { try SyncTracker($0)?.reconsider(key) }
     #expect(try two.sync(store).applied == 1)
   }
 

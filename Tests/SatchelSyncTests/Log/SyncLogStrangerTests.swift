@@ -132,20 +132,38 @@ struct SyncLogStrangerTests {
     #expect(try two.client.documents().keys.sorted() == ["things/a", "things/b"])
   }
 
+  @Test("is not one whose key was changed many times while the device was away") func isRekeyedOften() throws
+  {
+    let keys = try [key] + (UInt8(0)..<20).map { try EncryptionKey([UInt8](repeating: $0, count: 32)) }
+    for (former, new) in zip(keys, keys.dropFirst()) { try rekey(two, from: former, to: new) }
+    // With its former key it learns that the key was changed, and with the latest one it joins the log.
+    let error = #expect(throws: SatchelError.self) { try sync(one, acceptsLoss: true) }
+    #expect(error?.code == .unauthorized && error?.message.contains("replaced") == false)
+    try one.sync(store) { $0.key = keys.last }
+    #expect(try one.client.documents().keys.sorted() == ["things/a", "things/b"])
+  }
+
   @Test("keeps the proofs of the latest changes of the key") func keepsProofs() throws {
-    var former = key
-    for round in UInt8(0)..<10 {
-      let new = try EncryptionKey([UInt8](repeating: round, count: 32))
-      try rekey(two, from: former, to: new)
-      former = new
+    let former = try SyncLogKey(key)
+    try rekey(two, from: key, to: other)
+    var head = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? [])
+    let other = try SyncLogKey(other)
+    for epoch in 3..<Int64(SyncSuccession.maximumCount + 2) {
+      head.successions.append(SyncSuccession(from: former, to: other, epoch: epoch, SyncTestDevice.user))
     }
-    let head = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? [])
-    #expect(head.successions.count == SyncSuccession.maximumCount)
-    #expect(head.successions.last?.key == former.name.hexadecimal)
+    head.sign(other, SyncTestDevice.user)
     #expect(try SyncHead(parsing: head.serialized()) == head)
+    store.objects[Self.headKey] = SyncMemoryStore.Object(
+      body: head.serialized(), etag: try #require(ETag("full")), metadata: .none)
+    try rekey(two, from: self.other, to: key)
+    let latest = try SyncHead(parsing: store.objects[Self.headKey]?.body ?? []).successions
+    #expect(latest.count == SyncSuccession.maximumCount)
+    #expect(latest.last?.key == former.name && latest.first?.epoch == head.successions[1].epoch)
     var hostile = String(decoding: head.serialized(), as: UTF8.self)
     hostile.replace("{\"epoch\":11", with: "{\"epoch\":-1")
     #expect(throws: SatchelError.self) { try SyncHead(parsing: Array(hostile.utf8)) }
+    head.successions.append(SyncSuccession(from: former, to: other, epoch: 99, SyncTestDevice.user))
+    #expect(throws: SatchelError.self) { try SyncHead(parsing: head.serialized()) }
   }
 
   @Test("is known to be that of a stranger after detaching, and after the store has lost its head")

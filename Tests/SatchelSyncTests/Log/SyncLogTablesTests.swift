@@ -10,7 +10,10 @@ struct SyncLogTablesTests {
 
   private func pending(_ device: SyncTestDevice, _ id: String) throws -> Int64? {
     let key = try SyncKey("things", id)
-    return try device.database.read { try SyncTracking.row(key, $0)?.pending }
+    return try device.database.read { connection in
+      let generations = try #require(try SyncTracker.generations(connection))
+      return try SyncRowTable(connection: connection).row(key, generation: generations.valid)?.pending
+    }
   }
 
   @Test("schema and values pass the store's checks") func schemaValuesPass() throws {
@@ -45,10 +48,10 @@ struct SyncLogTablesTests {
     try device.database.write { transaction in
       // A savepoint that is rolled back takes the number back, the next note takes it again.
       try? device.database.write { inner in
-        try SyncTracking.note(keys[2], in: inner)
+        try SyncTracker(inner)?.notePut(keys[2])
         throw Stop()
       }
-      try SyncTracking.note(keys[2], in: transaction)
+      try SyncTracker(transaction)?.notePut(keys[2])
     }
     let (first, second) = (try #require(try pending(device, "a")), try #require(try pending(device, "c")))
     #expect(second > first)

@@ -129,10 +129,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
   func editsInFlight() throws -> Set<String> {
     try database.read { connection in
       let table = SyncRowTable(connection: connection, documents: client.document)
-      let ids = try table.ids(
-        "SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL AND id > ? AND id < ?",
-        with: .integer(0),
-        .integer(.max))
+      let ids = try connection.numbers("SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL")
       return try ids.reduce(into: []) { edits, id in
         guard let row = try table.row(id), let sent = row.inFlight else { return }
         edits.formUnion(client.ghosts[try row.envelope(sent.envelope).content.revision])

@@ -115,9 +115,9 @@ struct SyncSimulationLedger: SyncLogLedger {
   private func droppedBases(_ horizon: Int64) throws -> [SyncRow] {
     try device.database.read { connection in
       let table = SyncRowTable(connection: connection)
-      let ids = try table.ids(
-        "SELECT id FROM sync_entry WHERE tombstone IS NOT NULL AND seq <= ? AND base IS NOT NULL AND id > ?",
-        with: .integer(horizon), .integer(0))
+      let ids = try connection.numbers(
+        "SELECT id FROM sync_entry WHERE tombstone IS NOT NULL AND seq <= ? AND base IS NOT NULL",
+        .integer(horizon))
       return try ids.compactMap { try table.row($0) }
     }
   }

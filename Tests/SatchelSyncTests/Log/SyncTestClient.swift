@@ -114,7 +114,7 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
       var id = key.id
       try id.withUTF8 { id in
         try old.withUnsafeBytes {
-          try SyncTracking.keepDocument($0, of: UnsafeRawBufferPointer(id), in: key.collection, connection)
+          try SyncTracker.keepDocument($0, of: UnsafeRawBufferPointer(id), in: key.collection, connection)
         }
       }
     }
@@ -140,7 +140,7 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
         if change.fields == nil {
           try noteDeletion(change.key, document, in: transaction)
         } else {
-          try SyncTracking.note(change.key, in: transaction)
+          try SyncTracker(transaction)?.notePut(change.key)
         }
       }
     }
@@ -201,7 +201,7 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
       }
       guard let (checksum, fields, edits) = found else { return }
       try close(key, connection)
-      guard try SyncTracking.resolve(key, seen: checksum, in: transaction) else { return }
+      guard try SyncTracker(transaction)?.resolve(key, seen: checksum) ?? false else { return }
       var document = try document(key, connection)
       if useRemote || document.fields == fields {
         try lose(document.edits.subtracting(edits), connection)

@@ -50,7 +50,7 @@ extension RecordCollection {
     }
   }
 
-  func status(_ id: String) throws -> RecordSyncStatus? { try get(id)?.syncStatus }
+  func status(_ id: String) throws -> SyncStatus? { try get(id)?.syncStatus }
 }
 
 extension SyncDevices {

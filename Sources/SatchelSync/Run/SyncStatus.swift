@@ -57,3 +57,52 @@ extension StoreSyncStatus {
     }
   }
 }
+
+/// The state of a record, or of a part of the state, with respect to its remote copy.
+public enum SyncStatus: String, Sendable, CaseIterable {
+  /// The store is not synchronized, or the collection is declared not to be.
+  case local
+  /// It has changes to upload.
+  case pending
+  case synced
+  /// A newer remote version is known, and cannot be applied yet.
+  case waiting
+  /// Both sides changed it, and the host has to decide.
+  case conflict
+}
+
+/// Reads the status of the content of one collection in one snapshot of the store.
+package struct SyncStatusReader {
+  private let connection: Connection
+  private let collection: Int64?
+  private let generations: (valid: Int64, previous: Int64?)?
+
+  /// The store must have the tables of the sync log.
+  package init(_ connection: Connection, collection: String) throws {
+    self.connection = connection
+    generations = try SyncTracker.generations(connection)
+    self.collection = try connection.numberIfAny(
+      "SELECT id FROM sync_collection WHERE name = ? AND is_declared = 1", .text(collection))
+  }
+
+  /// Returns nil when the content has no sync state.
+  ///
+  /// - Parameter id: the id in UTF-8
+  package func status(_ id: UnsafeRawBufferPointer) throws -> SyncStatus? {
+    guard let generations, let collection else { return .local }
+    for generation in [generations.previous, generations.valid].compactMap({ $0 }) {
+      let found = try connection.first(
+        """
+        SELECT conflict IS NOT NULL, remote IS NOT NULL, pending IS NOT NULL, base IS NULL FROM sync_entry
+        WHERE collection = ? AND key = ? AND generation = ?
+        """, .integer(collection), .textBytes(id), .integer(generation)
+      ) { row -> SyncStatus in
+        if row.flag(0) { return .conflict }
+        if row.flag(1) { return .waiting }
+        return row.flag(2) || row.flag(3) ? .pending : .synced
+      }
+      if let found { return found }
+    }
+    return nil
+  }
+}
