@@ -1,9 +1,10 @@
 import SatchelCore
-import SatchelPhotos
 import SatchelDocuments
+import SatchelJSON
+import SatchelPhotos
 import SatchelRemote
-import SatchelSync
 import SatchelStorage
+import SatchelSync
 
 /// Options of `Store.sync`.
 public struct StoreSyncOptions: TransferOptions {
@@ -252,3 +253,54 @@ extension SyncLogOptions {
     }
   }
 #endif
+
+/// The result of `Store.sync`; of a dry run, the expected result.
+public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
+  public var records = SyncCounts()
+  public var state = SyncCounts()
+  /// The sync of the photo catalogue that is bound to the same remote and user, by its first sync; nil without one.
+  public var photos: SyncReport?
+  /// Of the first sync as a user, the number of records and parts of the state that were sent; 0 for every other one.
+  public var firstUpload = 0
+  /// A change that could not be sent.
+  public var failed: [SyncFailure] = []
+  /// Parts of the remote that were missing or damaged, and were written again.
+  public var repaired = 0
+  public var losses: [SyncLoss] = []
+  /// Whether a batch was sent in parts, because it is too large for one request.
+  public var isBatchCut = false
+  /// Requests to the object store, retries included.
+  public var requests: Int64 = 0
+  /// Bytes of bodies.
+  public var bytesUp: Int64 = 0
+  public var bytesDown: Int64 = 0
+  public var isDryRun = false
+  /// Of a dry run, what a sync would do; empty otherwise.
+  public var planned: [SyncPlanned] = []
+
+  public init() {}
+
+  /// Whether nothing had to be transferred.
+  public var isUnchanged: Bool {
+    records == SyncCounts() && state == SyncCounts() && repaired == 0 && failed.isEmpty && planned.isEmpty
+      && photos?.isUnchanged ?? true
+  }
+
+  public var json: JSONValue {
+    [
+      "records": records.json, "state": state.json, "photos": photos?.json ?? .null,
+      "failed": .array(failed.map(\.json)), "repaired": .int(Int64(repaired)),
+      "losses": .array(losses.map(\.json)), "batch_cut": .bool(isBatchCut), "requests": .int(requests),
+      "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown), "unchanged": .bool(isUnchanged),
+      "dry_run": .bool(isDryRun), "first_upload": .int(Int64(firstUpload)),
+      "planned": .array(planned.map(\.json)),
+    ]
+  }
+}
+
+extension StoreSyncReport {
+  init(_ report: SyncLogReport) {
+    (records, state, failed, planned) = (report.records, report.state, report.failed, report.planned)
+    (repaired, losses, isBatchCut) = (report.repaired, report.losses, report.isCut)
+  }
+}

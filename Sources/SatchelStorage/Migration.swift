@@ -65,12 +65,14 @@ package struct SubjectSchema: Sendable {
     """
 
   /// Returns the version of the subject's tables in a store; 0 when it has none.
-  func version(_ connection: Connection) throws -> Int64 {
+  func version(_ connection: Connection) throws -> Int64 { try Self.version(of: name, connection) }
+
+  static func version(of name: String, _ connection: Connection) throws -> Int64 {
     guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else {
       return 0
     }
     return try connection.first("SELECT version FROM subject WHERE name = ?", .text(name)) {
-      try $0.integer(0, in: Self.versions)
+      try $0.integer(0, in: versions)
     } ?? 0
   }
 
@@ -201,9 +203,13 @@ extension Database {
   }
 
   /// Whether the store has tables of a subject, of any version.
-  package func has(_ subject: SubjectSchema) throws -> Bool {
-    if prepared.withLock({ $0.contains(subject.name) }) { return true }
-    return try read { try subject.version($0) > 0 }
+  package func has(_ subject: SubjectSchema) throws -> Bool { try has(named: subject.name) }
+
+  package func has(_ subject: Change.Subject) throws -> Bool { try has(named: subject.rawValue) }
+
+  private func has(named name: String) throws -> Bool {
+    if prepared.withLock({ $0.contains(name) }) { return true }
+    return try read { try SubjectSchema.version(of: name, $0) > 0 }
   }
 }
 

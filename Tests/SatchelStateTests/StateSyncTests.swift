@@ -37,7 +37,7 @@ struct StateSyncTests {
     #expect(try tablet.state.get("theme") == nil)
     for device in [phone, tablet] {
       let report = try device.sync(remote)
-      #expect(report.sent == 0 && report.applied == 0)
+      #expect(report.sent == 0 && report.state.downloaded == 0)
     }
   }
 
@@ -97,7 +97,7 @@ struct StateSyncTests {
     let (one, two) = (phone, tablet)
     try one.sync(encrypted, key: logKey)
     let waiting = try two.sync(encrypted, key: logKey)
-    #expect(waiting.waiting == 3 && waiting.failed.count == 3)
+    #expect(waiting.state.waiting == 3 && waiting.failed.count == 3)
     #expect(try two.state.list("l").items().isEmpty)
     try two.state.setKey(StateFixture.otherKey)
     try two.keyWasSet()
@@ -188,7 +188,7 @@ struct StateSyncTests {
     }
     for (device, content) in zip(devices, documents) {
       let report = try device.sync(remote, key: key)
-      #expect(report.sent == 0 && report.waiting == 0 && report.failed.isEmpty)
+      #expect(report.sent == 0 && report.state.waiting == 0 && report.failed.isEmpty)
       #expect(content == documents[0])
       #expect(try device.state.scores("s", bounds: -1e9...1e9).value("k") == sum)
       #expect(try StateStore.check(device.store.database).isEmpty)

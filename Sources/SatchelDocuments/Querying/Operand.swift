@@ -189,17 +189,8 @@ struct Candidate: ~Copyable {
     }
   }
 
-  /// Checks that the document is JSON: the file may have been damaged, or written by another program. Every
-  /// document that leaves the library was checked here.
-  func checkDocument() throws {
-    do {
-      try JSONScanner.check(body)
-    } catch {
-      throw SatchelError(
-        .damaged, "record “\(String(decoding: key, as: UTF8.self))”: its document is damaged: \(error)",
-        underlying: error)
-    }
-  }
+  /// Every document that leaves the library was checked here.
+  func checkDocument() throws { try RecordRow.check(body, of: key) }
 
   /// Returns a copy that does not borrow from the statement.
   func record(withDocument: Bool) throws -> Record {

@@ -11,17 +11,19 @@ package struct RecordSyncClient: Sendable {
 
   /// The collections that are declared and synchronized, targets of relations before those that refer to them.
   package func collections(_ connection: Connection) throws -> [String] {
-    guard try store.database.has(RecordSchema.subject) else { return [] }
-    var rows: [CollectionRow] = []
+    Self.ordered(try shapes(connection)).filter(\.isSynced).map(\.name)
+  }
+
+  /// The declarations of the collections, by their ids.
+  private func shapes(_ connection: Connection) throws -> [CollectionShape] {
+    guard try store.database.has(.records) else { return [] }
     var ids: [Int64] = []
     try connection.each("SELECT id FROM record_collection WHERE version > 0 AND id > 0 ORDER BY id") {
       ids.append(try $0.integer(0, in: RecordRow.collections))
     }
-    for id in ids {
-      if let row = try CollectionRow.read(id, connection) { rows.append(row) }
+    return try ids.compactMap { try CollectionRow.read($0, connection) }.map {
+      try store.shape(of: $0, connection)
     }
-    let shapes = try rows.map { try store.shape(of: $0, connection) }
-    return Self.ordered(shapes).filter(\.isSynced).map(\.name)
   }
 
   /// Collections in an order in which the targets of relations come first; in a circle, the one with the lower id.
@@ -47,13 +49,21 @@ package struct RecordSyncClient: Sendable {
   /// - Throws: `.unauthorized` for one with sensitive fields unless the log is encrypted and their key is set
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     guard let row = try row(of: key.collection, connection) else { return nil }
-    let isSensitive = try !store.shape(of: row, connection).sensitive.isEmpty
+    let shape = try store.shape(of: row, connection)
+    let isSensitive = !shape.sensitive.isEmpty
     let content = try first(key.id, of: row, connection) { record, id in
-      try RecordFetch(connection, row, store: store).one(record, of: id) { candidate in
+      try connection.first(
+        "SELECT body, is_sealed, revision, created, modified FROM record WHERE id = ? AND key = ?",
+        .integer(record), .textBytes(id)
+      ) { found in
         guard isEncrypted || !isSensitive else { throw Self.unencrypted(row.name) }
+        let body = found.bytes(0)
+        try RecordRow.check(body, of: id)
+        let document =
+          found.flag(1) ? try shape.opened(body, id, by: store.database.keyring.keys) : Array(body)
         return SyncContent(
-          document: try candidate.plain { Array($0) }, revision: candidate.revision,
-          created: candidate.created, modified: candidate.modified)
+          document: document, revision: try found.integer(2, in: RecordRow.revisions),
+          created: try found.integer(3), modified: try found.integer(4))
       }
     }
     return content.map { SyncOutgoing(content: $0, version: row.version, isSensitive: isSensitive) }
@@ -97,15 +107,7 @@ package struct RecordSyncClient: Sendable {
 
   /// The collections with sensitive fields.
   package func sensitiveCollections(_ connection: Connection) throws -> Set<String> {
-    guard try store.database.has(RecordSchema.subject) else { return [] }
-    var rows: [Int64] = []
-    try connection.each("SELECT id FROM record_collection WHERE version > 0 AND id > 0") {
-      rows.append(try $0.integer(0, in: RecordRow.collections))
-    }
-    let shapes = try rows.compactMap { try CollectionRow.read($0, connection) }.map {
-      try store.shape(of: $0, connection)
-    }
-    return Set(shapes.filter { !$0.sensitive.isEmpty }.map(\.name))
+    Set(try shapes(connection).filter { !$0.sensitive.isEmpty }.map(\.name))
   }
 
   /// The ids of a collection's records, in the order of their rows.

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
 /// The row of a collection in one snapshot of the store.
@@ -102,6 +103,17 @@ enum RecordRow {
 
   static func base(of collection: Int64) -> Int64 { collection << bits }
   static func collection(of row: Int64) -> Int64 { row >> bits }
+
+  /// Checks that a document is JSON: the file may have been damaged, or written by another program.
+  static func check(_ document: UnsafeRawBufferPointer, of key: UnsafeRawBufferPointer) throws {
+    do {
+      try JSONScanner.check(document)
+    } catch {
+      throw SatchelError(
+        .damaged, "record “\(String(decoding: key, as: UTF8.self))”: its document is damaged: \(error)",
+        underlying: error)
+    }
+  }
 }
 
 /// The revisions after which the new records of each collection begin; see `CollectionRow.revised`.

@@ -72,7 +72,7 @@ extension PhotoCatalogue {
   package static func directory(
     boundTo remote: String, user: UserID, in database: Database
   ) throws -> String? {
-    guard try database.has(PhotoSchema.subject) else { return nil }
+    guard try database.has(.photos) else { return nil }
     return try database.read { connection in
       try connection.first(
         "SELECT directory FROM photo_catalogue WHERE remote = ? AND user = ? ORDER BY id LIMIT 1",

@@ -168,9 +168,6 @@ extension Outbox {
     }
   }
 
-  /// Whether the outbox file contains entries.
-  package var isSpooled: Bool { outboxFile?.isPending ?? false }
-
   /// Returns the contents of the entries of a kind in the outbox file, in order; empty when it cannot be
   /// read.
   package func waiting(_ kind: String) -> [JSONValue] {

@@ -168,3 +168,8 @@ package struct OutboxFile: Sendable {
     }
   }
 }
+
+extension Outbox {
+  /// Whether the outbox file contains entries.
+  package var isSpooled: Bool { outboxFile?.isPending ?? false }
+}

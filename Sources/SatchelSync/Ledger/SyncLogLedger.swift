@@ -75,7 +75,7 @@ protocol SyncLogLedger: Sendable {
   func postponed() throws -> [SyncFailure]
 
   /// The content of the next commits: the keys of pending changes, and the changes that cannot be sent.
-  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure])
+  func preview() throws -> (changes: [(key: SyncKey, isDeletion: Bool)], failed: [SyncFailure])
 
   /// The live entries in the interval of each pack, without tombstones up to a horizon.
   func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries]

@@ -56,14 +56,15 @@ extension SyncLogTables {
       var writer = try Self.writer(connection)
       for entry in entries {
         let key = entry.envelope.key
-        let local = try table.row(key, generation: state.generation)
-        if try Self.isOfAnotherLife(entry.envelope, local, writer: writer) {
+        let stored = try table.row(key, generation: start.generation)
+        let isOfAnotherLife = try Self.isOfAnotherLife(entry.envelope, writer: writer) {
+          try start.isWhole ? table.row(key, generation: state.generation) : stored
+        }
+        if isOfAnotherLife {
           try Self.replaceWriter(connection)
           writer = try Self.writer(connection)
         }
-        var row =
-          try (start.isWhole ? table.row(key, generation: start.generation) : local)
-          ?? SyncRow(id: 0, key: key, generation: start.generation)
+        var row = stored ?? SyncRow(id: 0, key: key, generation: start.generation)
         if let sequence = row.sequence, sequence >= entry.sequence { continue }
         sums.replace(row.entry, by: entry.envelope.bytes, of: key)
         if (row.sequence ?? 0) <= start.horizon, let old = row.remote ?? row.entry,
@@ -77,7 +78,7 @@ extension SyncLogTables {
         row.isTombstone = entry.envelope.content.isDeleted
         let hadRemote = row.remote != nil
         row.setRemote(entry.envelope.bytes, received: transaction.now)
-        try table.note(entry.envelope, in: &row)
+        row.note(entry.envelope)
         row.isUndecided = (row.remote != nil || hadRemote) && declared.contains(key.collection)
         try table.write(row)
       }
@@ -91,11 +92,14 @@ extension SyncLogTables {
 
   /// Whether an entry contains a change of this writer that the store does not have: the store was restored
   /// from a backup, and would use its numbers twice.
+  ///
+  /// - Parameter local: returns the row with the local content
   private static func isOfAnotherLife(
-    _ envelope: SyncEnvelope, _ local: SyncRow?, writer: String
+    _ envelope: SyncEnvelope, writer: String, local: () throws -> SyncRow?
   ) throws -> Bool {
     let named = envelope.writer == writer ? SyncVersionVector(of: envelope) : envelope.ancestors
     guard let named = named.version(of: writer) else { return false }
+    let local = try local()
     var known = try local?.allAncestors() ?? SyncVersionVector()
     for bytes in [local?.inFlight?.envelope, local?.remote].compactMap({ $0 }) {
       known.add(try SyncEnvelope(stored: bytes, of: envelope.key))

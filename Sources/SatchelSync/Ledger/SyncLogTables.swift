@@ -34,7 +34,7 @@ package struct SyncLogTables: Sendable {
     try database.prepare(SyncLogSchema.subject)
     try recognizeCopy()
     let owner = SyncOwner(remote: remote, user: user.text)
-    if try checkBinding(to: owner, first: first) { return }
+    if try checkBinding(remote: remote, user: user, first: first) { return }
     try database.write { transaction in
       let connection = transaction.connection
       if try Self.isBound(connection, to: owner, first: first) { return }
@@ -76,8 +76,6 @@ package struct SyncLogTables: Sendable {
 
   /// Gives the store a new writer name, because it is a copy: under the old name, both stores could use the
   /// same numbers.
-  package func renameWriter() throws { try Self.renameWriter(in: database) }
-
   package static func renameWriter(in database: Database) throws {
     guard try database.has(SyncLogSchema.subject) else { return }
     try database.write { try renameWriter($0.connection) }
@@ -164,11 +162,8 @@ extension SyncLogTables {
   /// - Throws: `SatchelError` (`foreign`) when its content belongs to another remote or user
   @discardableResult
   package func checkBinding(remote: String, user: UserID, first: FirstSync? = nil) throws -> Bool {
-    try checkBinding(to: SyncOwner(remote: remote, user: user.text), first: first)
-  }
-
-  func checkBinding(to requested: SyncOwner, first: FirstSync?) throws -> Bool {
     guard try database.has(SyncLogSchema.subject) else { return false }
+    let requested = SyncOwner(remote: remote, user: user.text)
     return try database.read { try Self.isBound($0, to: requested, first: first) }
   }
 

@@ -31,7 +31,8 @@ struct SyncRow: Sendable {
 
   struct Form: Sendable {
     var envelope: SyncEnvelope
-    var stored: SyncStoredEnvelope
+    /// Nil for one that is not stored yet.
+    var stored: SyncStoredEnvelope?
   }
 
   /// An envelope in flight.
@@ -61,11 +62,16 @@ struct SyncRow: Sendable {
     try form(of: bytes)?.envelope ?? SyncEnvelope(stored: bytes, of: key)
   }
 
+  /// Notes an envelope that was read elsewhere, so that it is not read again.
+  mutating func note(_ envelope: SyncEnvelope) {
+    if form(of: envelope.bytes) == nil { forms.append(Form(envelope: envelope, stored: nil)) }
+  }
+
   func form(of envelope: [UInt8]) -> Form? { forms.first { $0.envelope.bytes == envelope } }
 
   /// Removes the document of `remote`, which is decided about.
   mutating func redactRemote() throws {
-    remote = try remote.map { try form(of: $0)?.stored.redacted ?? SyncStoredEnvelope.redacted($0) }
+    remote = try remote.map { try form(of: $0)?.stored?.redacted ?? SyncStoredEnvelope.redacted($0) }
   }
 
   /// Whether it has local state in addition to the entry.
@@ -108,7 +114,13 @@ struct SyncRowTable {
   /// The maximum number of names of collections.
   static let maximumCollections: Int64 = 10_000
 
+  /// The ids of collections that were read: valid until the transaction ends.
+  private final class Collections {
+    var ids: [String: Int64] = [:]
+  }
+
   let connection: Connection
+  private let collections = Collections()
   /// Opens and seals the envelopes with sensitive content; nil when the key is not known.
   var key: EncryptionKey?
   /// The collections of which all documents are sensitive.
@@ -142,13 +154,6 @@ struct SyncRowTable {
     return SyncStoredEnvelope.compact(envelope, document: document) ?? envelope.bytes
   }
 
-  /// Notes how an envelope that was read elsewhere is stored.
-  func note(_ envelope: SyncEnvelope, in row: inout SyncRow) throws {
-    let bytes = try stored(envelope, isUnchanged: false)
-    guard row.form(of: envelope.bytes) == nil, SyncStoredEnvelope.isStored(bytes) else { return }
-    row.forms.append(SyncRow.Form(envelope: envelope, stored: try SyncStoredEnvelope(parsing: bytes)))
-  }
-
   private func stored(_ envelope: [UInt8], of row: SyncRow, isUnchanged: Bool?) throws -> [UInt8] {
     if let known = row.form(of: envelope)?.stored, !sensitive.contains(row.key.collection) {
       switch (known.form, isUnchanged) {
@@ -166,7 +171,10 @@ struct SyncRowTable {
   // MARK: Collections
 
   func collection(_ name: String) throws -> Int64? {
-    try connection.numberIfAny("SELECT id FROM sync_collection WHERE name = ?", .text(name))
+    if let known = collections.ids[name] { return known }
+    let id = try connection.numberIfAny("SELECT id FROM sync_collection WHERE name = ?", .text(name))
+    collections.ids[name] = id
+    return id
   }
 
   func makeCollection(_ name: String) throws -> Int64 {
@@ -176,20 +184,20 @@ struct SyncRowTable {
         .damaged, "the sync log has entries of more than \(Self.maximumCollections) collections")
     }
     try connection.run("INSERT INTO sync_collection(name, is_declared) VALUES(?, 0)", .text(name))
+    collections.ids[name] = connection.lastInsertedRow
     return connection.lastInsertedRow
   }
 
   // MARK: Rows
 
   func row(_ key: SyncKey, generation: Int64) throws -> SyncRow? {
-    try connection.first(
+    guard let collection = try collection(key.collection) else { return nil }
+    return try connection.first(
       """
-      SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
-      e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
-      e.revision, e.created, e.received, e.base_received, e.tombstone
-      FROM sync_collection c JOIN sync_entry e ON e.collection = c.id
-      WHERE c.name = ? AND e.key = ? AND e.generation = ?
-      """, .text(key.collection), .text(key.id), .integer(generation), read: read)
+      SELECT id, ?1, key, generation, seq, remote, base, pending, in_flight_sequence, in_flight_number,
+      in_flight_envelope, ancestors, undecided, conflict, attempts, deleted, revision, created, received, base_received,
+      tombstone FROM sync_entry WHERE collection = ?2 AND key = ?3 AND generation = ?4
+      """, .text(key.collection), .integer(collection), .text(key.id), .integer(generation), read: read)
   }
 
   func row(_ id: Int64) throws -> SyncRow? {

@@ -12,7 +12,6 @@ package final class SyncTracker {
   private let valid: Int64
   private let previous: Int64?
   private var noted: Int64?
-  private var collections: [String: Int64] = [:]
 
   /// Distinguishes the transactions of this process from those of others.
   private static let process = UInt64.random(in: .min ... .max)
@@ -65,13 +64,6 @@ package final class SyncTracker {
     return try SyncLogTables.latest(connection).sequence
   }
 
-  private func id(of collection: String) throws -> Int64 {
-    if let known = collections[collection] { return known }
-    let id = try table.makeCollection(collection)
-    collections[collection] = id
-    return id
-  }
-
   // MARK: Changes
 
   /// Records that local content was written. A waiting entry is decided again, and a change that could not be sent is
@@ -79,7 +71,7 @@ package final class SyncTracker {
   ///
   /// - Parameter id: the id in UTF-8
   package func notePut(_ id: UnsafeRawBufferPointer, in collection: String) throws {
-    let (sequence, collection) = (try sequence(), try self.id(of: collection))
+    let (sequence, collection) = (try sequence(), try table.makeCollection(collection))
     if let previous {
       try connection.run(
         """
@@ -117,7 +109,7 @@ package final class SyncTracker {
   package func noteDeletion(
     _ id: UnsafeRawBufferPointer, in collection: String, _ deletion: SyncContent
   ) throws {
-    let (sequence, collection) = (try sequence(), try self.id(of: collection))
+    let (sequence, collection) = (try sequence(), try table.makeCollection(collection))
     for generation in [previous, valid].compactMap({ $0 }) {
       try connection.run(
         """
@@ -169,7 +161,7 @@ package final class SyncTracker {
       """
       UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND key = ? AND generation = ? AND remote IS NOT NULL
       AND conflict IS NULL
-      """, .integer(try self.id(of: collection)), .textBytes(id), .integer(previous ?? valid))
+      """, .integer(try table.makeCollection(collection)), .textBytes(id), .integer(previous ?? valid))
   }
 
   // MARK: What is known

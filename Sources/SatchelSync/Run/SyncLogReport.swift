@@ -1,95 +1,124 @@
 import SatchelCore
+import SatchelJSON
 import SatchelRemote
 
-/// A change that could not be sent, or an entry that could not be applied.
-package struct SyncFailure: Sendable, Equatable {
+/// The counts of a sync for the records, or for the state.
+public struct SyncCounts: Sendable, Equatable, JSONConvertible {
+  public var downloaded = 0
+  public var uploaded = 0
+  public var deletedLocally = 0
+  public var deletedRemotely = 0
+  /// Content that both sides had changed, and that was merged.
+  public var merged = 0
+  /// Conflicts: those that the host has to resolve, and those of versions that were discarded and are kept; see
+  /// `Store.conflicts`.
+  public var conflicts = 0
+  /// Of these, the versions that were discarded.
+  public var lost = 0
+  /// Remote versions that cannot be applied yet; see `Store.conflicts`.
+  public var waiting = 0
+
+  public init() {}
+
+  public var json: JSONValue {
+    [
+      "downloaded": .int(Int64(downloaded)), "uploaded": .int(Int64(uploaded)),
+      "deleted_locally": .int(Int64(deletedLocally)), "deleted_remotely": .int(Int64(deletedRemotely)),
+      "merged": .int(Int64(merged)), "conflicts": .int(Int64(conflicts)), "lost": .int(Int64(lost)),
+      "waiting": .int(Int64(waiting)),
+    ]
+  }
+}
+
+/// A record or a part of the state that could not be sent, and is tried again by a later sync, or whose entry could not be
+/// applied.
+public struct SyncFailure: Sendable, Equatable, JSONConvertible {
   package var key: SyncKey
-  package var code: SatchelError.Code
-  package var message: String
+  public var code: SatchelError.Code
+  public var message: String
 
   package init(_ key: SyncKey, _ error: SatchelError) {
     self.key = key
     code = error.code
     message = error.message
   }
+
+  /// The collection; "@state" for state.
+  public var collection: String { key.collection }
+  public var id: String { key.id }
+
+  public var json: JSONValue {
+    [
+      "collection": .string(collection), "id": .string(id), "code": .int(Int64(code.rawValue)),
+      "message": .string(message),
+    ]
+  }
+}
+
+/// A pack of the sync log that could not be read.
+public struct SyncLoss: Sendable, Equatable, JSONConvertible {
+  /// The name of the object.
+  public var pack: String
+  public var entries: Int
+
+  public var json: JSONValue { ["pack": .string(pack), "entries": .int(Int64(entries))] }
+}
+
+/// The action that a sync would take for one record, or one part of the state.
+public struct SyncPlanned: Sendable, Equatable, JSONConvertible {
+  public enum Action: String, Sendable, CaseIterable {
+    case upload
+    case download
+    case deleteRemotely = "delete_remotely"
+    case deleteLocally = "delete_locally"
+    case merge
+    case conflict
+    case wait
+  }
+
+  package var key: SyncKey
+  public var action: Action
+
+  /// The collection; "@state" for state.
+  public var collection: String { key.collection }
+  public var id: String { key.id }
+
+  public var json: JSONValue {
+    ["collection": .string(collection), "id": .string(id), "action": .string(action.rawValue)]
+  }
 }
 
 /// The result of a sync.
 package struct SyncLogReport: Sendable, Equatable {
-  /// The counts of a sync for one subject.
-  package struct Counts: Sendable, Equatable {
-    /// Changes that were sent, including deletions.
-    package internal(set) var sent = 0
-    package internal(set) var deletionsSent = 0
-    package internal(set) var applied = 0
-    package internal(set) var deleted = 0
-    package internal(set) var merged = 0
-    package internal(set) var kept = 0
-    /// New open conflicts, and versions that were discarded and are kept in a conflict log.
-    package internal(set) var conflicts = 0
-    /// Only the discarded versions.
-    package internal(set) var lost = 0
-    package internal(set) var waiting = 0
-    /// Entries that are sent again, because the remote has lost them.
-    package internal(set) var resent = 0
-
-    package init() {}
-  }
-
-  /// A pack that could not be read.
-  package struct Loss: Sendable, Equatable {
-    package var pack: String
-    package var entries: Int64
-  }
-
-  /// The action that a sync would take for one key.
-  package struct Planned: Sendable, Equatable {
-    package enum Action: String, Sendable {
-      case upload
-      case deleteRemotely = "delete_remotely"
-      case download
-      case deleteLocally = "delete_locally"
-      case merge
-      case conflict
-      case wait
-    }
-
-    package var key: SyncKey
-    package var action: Action
-  }
-
   /// Head writes.
   package internal(set) var commits = 0
-  package internal(set) var records = Counts()
-  package internal(set) var state = Counts()
-  /// Packs that were rewritten.
-  package internal(set) var compacted = 0
-  /// Objects that were deleted because no head named them.
-  package internal(set) var swept = 0
-  /// Packs that were rewritten because replaced or deleted entries were in them.
-  package internal(set) var purged = 0
-  /// Packs that were written again because they were missing or damaged.
+  package internal(set) var records = SyncCounts()
+  package internal(set) var state = SyncCounts()
+  /// Local content that stays, and is sent over an entry,
+  var kept = 0
+  /// or because the remote has lost it.
+  var resent = 0
+  /// Packs that were rewritten,
+  var compacted = 0
+  /// those of them with replaced or deleted entries that a purge removes,
+  var purged = 0
+  /// and those that were missing or damaged.
   package internal(set) var repaired = 0
-  package internal(set) var losses: [Loss] = []
+  /// Objects that were deleted because no head named them.
+  var swept = 0
+  package internal(set) var losses: [SyncLoss] = []
   package internal(set) var failed: [SyncFailure] = []
   /// Whether a transaction was divided, because it exceeds the limit of one commit.
   package internal(set) var isCut = false
   /// The actions of a dry run.
-  package internal(set) var planned: [Planned] = []
+  package internal(set) var planned: [SyncPlanned] = []
 
   package init() {}
 
-  // Both subjects together.
-  package var sent: Int { records.sent + state.sent }
-  package var deletionsSent: Int { records.deletionsSent + state.deletionsSent }
-  package var applied: Int { records.applied + state.applied }
-  package var deleted: Int { records.deleted + state.deleted }
-  package var kept: Int { records.kept + state.kept }
-  package var resent: Int { records.resent + state.resent }
-  package var conflicts: Int { records.conflicts + state.conflicts }
-  package var waiting: Int { records.waiting + state.waiting }
+  /// The number of changes that were sent.
+  package var sent: Int { [records, state].reduce(0) { $0 + $1.uploaded + $1.deletedRemotely } }
 
-  private mutating func changeCounts(of key: SyncKey, _ change: (inout Counts) -> Void) {
+  private mutating func changeCounts(of key: SyncKey, _ change: (inout SyncCounts) -> Void) {
     if key.collection == SyncKey.state { change(&state) } else { change(&records) }
   }
 
@@ -97,27 +126,31 @@ package struct SyncLogReport: Sendable, Equatable {
     records.conflicts += decided.lost
     records.lost += decided.lost
     failed += decided.failures
+    var (kept, resent) = (0, 0)
     for outcome in decided.outcomes {
       changeCounts(of: outcome.key) { counts in
         switch outcome.decision {
         case .match: break
-        case .apply where outcome.isDeletion: counts.deleted += 1
-        case .apply: counts.applied += 1
-        case .keep: counts.kept += 1
+        case .apply where outcome.isDeletion: counts.deletedLocally += 1
+        case .apply: counts.downloaded += 1
+        case .keep: kept += 1
         case .merged: counts.merged += 1
         case .conflict: counts.conflicts += 1
         case .waiting: counts.waiting += 1
-        case .resend: counts.resent += 1
+        case .resend: resent += 1
         }
       }
     }
+    self.kept += kept
+    self.resent += resent
   }
 
   mutating func addSent(_ envelope: SyncEnvelope) {
-    changeCounts(of: envelope.key) { counts in
-      counts.sent += 1
-      if envelope.content.isDeleted { counts.deletionsSent += 1 }
-    }
+    addSent(envelope.key, isDeletion: envelope.content.isDeleted)
+  }
+
+  private mutating func addSent(_ key: SyncKey, isDeletion: Bool) {
+    changeCounts(of: key) { if isDeletion { $0.deletedRemotely += 1 } else { $0.uploaded += 1 } }
   }
 
   /// Adds failures of earlier syncs that are tried again later.
@@ -128,7 +161,7 @@ package struct SyncLogReport: Sendable, Equatable {
 
   mutating func plan(_ decided: SyncDecided) {
     for outcome in decided.outcomes {
-      let action: Planned.Action
+      let action: SyncPlanned.Action
       switch outcome.decision {
       // Entries that are kept or sent again are among the changes to send.
       case .match, .keep, .resend: continue
@@ -137,8 +170,14 @@ package struct SyncLogReport: Sendable, Equatable {
       case .conflict: action = .conflict
       case .waiting: action = .wait
       }
-      planned.append(Planned(key: outcome.key, action: action))
+      planned.append(SyncPlanned(key: outcome.key, action: action))
     }
+  }
+
+  /// Adds a change that a sync would send.
+  mutating func plan(sending key: SyncKey, isDeletion: Bool) {
+    addSent(key, isDeletion: isDeletion)
+    planned.append(SyncPlanned(key: key, action: isDeletion ? .deleteRemotely : .upload))
   }
 }
 

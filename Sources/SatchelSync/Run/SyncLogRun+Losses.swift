@@ -19,7 +19,7 @@ extension SyncLogRun {
     // The current head may no longer name them.
     guard failures >= 3 else { return error }
     guard case .unchanged = try remote.look(unless: etag, isExpected: true) else { return Self.raced }
-    report.losses = packs.map { SyncLogReport.Loss(pack: $0.name, entries: $0.entries) }
+    report.losses = packs.map { SyncLoss(pack: $0.name, entries: Int($0.entries)) }
     guard options.acceptsLoss else {
       try listMissing(packs, in: head, etag: etag)
       throw error
@@ -78,6 +78,9 @@ extension SyncLogRun {
 
   /// Writes an empty log of the next epoch, where the head is missing or unreadable.
   func create(after known: SyncHead.Position, base: ETag?, _ state: SyncLogState) throws {
+    if isPreview {
+      throw SatchelError(.unavailable, "the sync log is lost or damaged, and a sync would begin a new one")
+    }
     var head = SyncHead(beginning: known.next(isRenumbered: true))
     head.successions = state.head?.successions ?? []
     _ = try remote.replaceHead(remote.signed(&head), base: base)

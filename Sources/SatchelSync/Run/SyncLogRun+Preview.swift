@@ -9,9 +9,12 @@ extension SyncLogRun {
   package mutating func preview() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (state, failures) = (try ledger.state(), 0)
+    isPreview = true
     while true {
       try options.cancellation.check()
-      guard let obstacle = try lookOnly(&state) else { break }
+      // Losses are reported, and not repaired: each attempt is a first one.
+      guard let obstacle = try look(0, &state) else { break }
+      state = try ledger.state()
       failures += 1
       guard failures < options.rounds else { throw obstacle }
       try remote.pause(afterFailures: failures, since: start, obstacle)
@@ -25,41 +28,13 @@ extension SyncLogRun {
     }
     // Merged entries are sent as well, and listed once.
     let merged = Set(report.planned.filter { $0.action == .merge }.map(\.key))
-    let (planned, failed) = try ledger.preview()
-    report.planned += planned.filter { !merged.contains($0.key) }
+    let (changes, failed) = try ledger.preview()
+    // A dry run sends nothing: these are counted as if they were sent.
+    for change in changes where !merged.contains(change.key) {
+      report.plan(sending: change.key, isDeletion: change.isDeletion)
+    }
     report.failed += failed
     return report
-  }
-
-  private mutating func lookOnly(_ held: inout SyncLogState) throws -> SatchelError? {
-    held = try ledger.state()
-    let state = held
-    try authorize(state)
-    switch try remote.look(unless: nil, isExpected: state.position != nil) {
-    case .unchanged: return nil
-    case .absent:
-      guard state.position != nil else { return nil }
-      try refuseEmptyRemote()
-      return SatchelError(.unavailable, "the sync log was lost; a sync rebuilds it")
-    case .damaged(_, let error, let owner):
-      try remote.authorize(owner, state.head)
-      if state.position == nil { throw Self.unknown(error) }
-      return SatchelError(.unavailable, "\(error.message); a sync rebuilds the sync log")
-    case .invalid(_, let error): return error
-    case .head(let head, _) where head.isClosed:
-      guard options.reopens else { throw Self.closed }
-      return nil
-    case .head(let head, _) where isStrange(head, state): throw Self.strange(head)
-    case .head(let head, let etag):
-      try remote.authorize(head)
-      try Self.check(head.position, after: state.position)
-      try finishPhase(&held)
-      if let position = state.position, head.isOlder(than: position) {
-        return SatchelError(.unavailable, "the remote returned an older version than before; try again")
-      }
-      // Losses are reported, and not repaired.
-      return try pull(head, etag: etag, after: state, failures: 0, &held)
-    }
   }
 }
 
@@ -85,14 +60,14 @@ extension SyncLogTables {
     }
   }
 
-  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
+  func preview() throws -> (changes: [(key: SyncKey, isDeletion: Bool)], failed: [SyncFailure]) {
     try database.read { connection in
       guard let state = try SyncLogState.read(connection) else { return ([], []) }
       let (declared, table) = (Set(try client.collections(connection)), try rows(connection))
       let isUnsent = keys == nil || database.keyring.current == nil
       let unsent = isUnsent ? try client.sensitiveCollections(connection) : []
       var named: Set<String> = []
-      var (planned, failed) = ([SyncLogReport.Planned](), [SyncFailure]())
+      var (changes, failed) = ([(key: SyncKey, isDeletion: Bool)](), [SyncFailure]())
       try connection.each(
         """
         SELECT id FROM sync_entry WHERE pending IS NOT NULL AND +generation = ? AND remote IS NULL AND conflict IS NULL
@@ -114,10 +89,9 @@ extension SyncLogTables {
         }
         // The remote never had it.
         if isDeletion, row.base == nil, row.ancestors == nil { return }
-        planned.append(
-          SyncLogReport.Planned(key: row.key, action: isDeletion ? .deleteRemotely : .upload))
+        changes.append((row.key, isDeletion))
       }
-      return (planned, failed)
+      return (changes, failed)
     }
   }
 }

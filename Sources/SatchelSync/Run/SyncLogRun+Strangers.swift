@@ -57,6 +57,7 @@ extension SyncLogRun {
       throw Self.closed
     }
     try finishPhase(&state)
+    if isPreview { return nil }
     let known = position.flatMap { head.position.isImpossible(after: $0) ? $0 : nil } ?? head.position
     try create(after: known.next(after: position, isRenumbered: true), base: etag, state)
     return SatchelError(.unavailable, "the account was closed and is being opened again; try again")

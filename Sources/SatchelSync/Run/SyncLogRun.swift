@@ -41,6 +41,8 @@ package struct SyncLogRun {
   private static let maximumFurther = 2
   /// Whether the log may have lost its key: this sync decrypts it.
   var isDecrypting = false
+  /// Whether nothing is written to the remote.
+  var isPreview = false
   private var hasPostponed = false
   private var isProbed = false
   var hasSwept = false
@@ -139,7 +141,7 @@ package struct SyncLogRun {
   /// key of the log is verified.
   ///
   /// - Returns: nil when they are
-  private mutating func look(_ failures: Int, _ held: inout SyncLogState) throws -> SatchelError? {
+  mutating func look(_ failures: Int, _ held: inout SyncLogState) throws -> SatchelError? {
     try options.progress(.look)
     try authorize(held)
     let known = held.head

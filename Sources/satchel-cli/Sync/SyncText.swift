@@ -22,7 +22,7 @@ struct SyncText {
 
   /// A line for each record and each part of the state that a sync would transfer.
   private static func planned(_ report: StoreSyncReport) -> [String] {
-    let width = StoreSyncReport.Planned.Action.allCases.map { verb($0).count }.max() ?? 0
+    let width = SyncPlanned.Action.allCases.map { verb($0).count }.max() ?? 0
     return report.planned.map { planned in
       let verb = verb(planned.action)
       let padding = String(repeating: " ", count: width - verb.count)
@@ -30,7 +30,7 @@ struct SyncText {
     }
   }
 
-  private static func verb(_ action: StoreSyncReport.Planned.Action) -> String {
+  private static func verb(_ action: SyncPlanned.Action) -> String {
     switch action {
     case .upload: "upload"
     case .download: "download"

@@ -197,7 +197,7 @@ struct SyncBoundsTests {
     #expect(store.takeRequests().count { $0 == "GET p" } <= rounds * (20 + 16 * SyncLogRemote.attempts))
     // A device that has them all writes them again.
     #expect(try device.sync(store) { $0.verifies = true }.repaired == 60)
-    #expect(try SyncTestDevice().sync(store).applied == 80)
+    #expect(try SyncTestDevice().sync(store).records.downloaded == 80)
   }
 
   @Test("a loss that is accepted gives up no pack that can be read") func acceptedLoss() throws {
@@ -205,8 +205,8 @@ struct SyncBoundsTests {
     for pack in try head().packs.prefix(30) { store.objects["records/somebody/p/\(pack.name)"] = nil }
     let two = try SyncTestDevice()
     let report = try two.sync(store) { $0.acceptsLoss = true }
-    #expect(report.losses.count == 30 && report.applied == 30)
+    #expect(report.losses.count == 30 && report.records.downloaded == 30)
     try device.sync(store)
-    #expect(try two.sync(store).applied == 30)
+    #expect(try two.sync(store).records.downloaded == 30)
   }
 }

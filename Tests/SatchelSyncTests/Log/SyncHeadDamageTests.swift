@@ -178,7 +178,7 @@ struct SyncHeadDamageTests {
     try one.sync(store)
     #expect(throws: SatchelError.self) { try SyncTestDevice().sync(store) }
     try one.sync(store) { $0.verifies = true }
-    #expect(try SyncTestDevice().sync(store).applied == 6)
+    #expect(try SyncTestDevice().sync(store).records.downloaded == 6)
   }
 
   @Test("shows its key as long as its beginning is readable") func showsWhoseWas() throws {

@@ -113,7 +113,7 @@ private struct SyncNotingLedger: SyncLogLedger {
     return try ledger.postponed()
   }
 
-  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
+  func preview() throws -> (changes: [(key: SyncKey, isDeletion: Bool)], failed: [SyncFailure]) {
     called("preview")
     return try ledger.preview()
   }

@@ -51,7 +51,7 @@ struct SyncLogEncryptionTests {
 
   @Test("two devices with the same key exchange their entries") func twoDevicesSame() throws {
     let (one, two) = (try filled(), try SyncTestDevice(Self.small))
-    #expect(try sync(two).applied == 13)
+    #expect(try sync(two).records.downloaded == 13)
     for round in 0..<10 {
       try one.client.edit("secret-\(round)", ["x": "again \(round)"])
       try two.client.edit("secret-\(round + 2)", round == 4 ? nil : ["y": "two \(round)"])
@@ -138,7 +138,7 @@ struct SyncLogEncryptionTests {
     try two.client.edit("mine", ["x": "2"])
     for device in [one, two] { try expectUnauthorized(device, [nil, other]) }
     #expect(try sync(one).sent == 1 && sync(two).sent == 1)
-    #expect(try sync(one).applied == 1)
+    #expect(try sync(one).records.downloaded == 1)
   }
 
   @Test("a sync with a key changes nothing in a log that is not encrypted") func keyLogHas() throws {
@@ -147,7 +147,7 @@ struct SyncLogEncryptionTests {
     try one.sync(store)
     try one.client.edit("pending", ["x": "1"])
     for device in [one, two] { try expectUnauthorized(device, [key]) }
-    #expect(try one.sync(store).sent == 1 && two.sync(store).applied == 6)
+    #expect(try one.sync(store).sent == 1 && two.sync(store).records.downloaded == 6)
   }
 
   /// Half a pull, half a confirmation and a lost head are continued by a sync with the key only.
@@ -195,7 +195,7 @@ struct SyncLogEncryptionTests {
         #expect(error?.code == .damaged)
         #expect(try sync(one).repaired == 1, "a device that could not read it has named it in the head")
       }
-      #expect(try sync(two).applied == 13)
+      #expect(try sync(two).records.downloaded == 13)
     }
   }
 
@@ -249,7 +249,7 @@ struct SyncLogEncryptionTests {
     store.objects[Self.headKey] = nil
     for device in [one, two, one] { try sync(device) }
     #expect(try head.key == key.name.hexadecimal && head.count == 13)
-    #expect(try sync(SyncTestDevice()).applied == 13)
+    #expect(try sync(SyncTestDevice()).records.downloaded == 13)
   }
 
   @Test("packs of a remote that lost data are opened under the log that they were sealed for")
@@ -280,7 +280,7 @@ struct SyncLogEncryptionTests {
     #expect(throws: SatchelError.self) { try sync(two) }
     #expect(try sync(two) { $0.acceptsLoss = true }.losses.isEmpty == false)
     #expect(try head.count == 1 && head.key == key.name.hexadecimal)
-    #expect(try sync(SyncTestDevice()).applied == 1)
+    #expect(try sync(SyncTestDevice()).records.downloaded == 1)
   }
 }
 

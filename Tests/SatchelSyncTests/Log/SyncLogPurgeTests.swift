@@ -75,7 +75,7 @@ struct SyncLogPurgeTests {
     #expect(store.objects.keys.allSatisfy { name in !retired.contains { name.hasSuffix($0) } })
     try device.client.edit("1", ["x": "2"])
     try device.sync(store)
-    #expect(try SyncTestDevice().sync(store).applied == 9)
+    #expect(try SyncTestDevice().sync(store).records.downloaded == 9)
   }
 
   @Test("a reader of the previous head reads the head again") func readerHeadBefore() throws {
@@ -87,7 +87,7 @@ struct SyncLogPurgeTests {
     let purging = SyncReadingStore(store) { key in
       if key.hasSuffix("head") { try one.sync(store) { $0.purges = true } }
     }
-    #expect(try two.sync(purging).applied == 9)
+    #expect(try two.sync(purging).records.downloaded == 9)
     #expect(try one.client.documents() == two.client.documents())
   }
 
@@ -140,7 +140,9 @@ struct SyncLogPurgeTests {
     try two.client.edit("e", ["x": "new"])
     try dropDeletions()
     let report = try two.sync(store)
-    #expect(report.deleted == 1 && report.applied == 1 && report.kept == 1 && report.sent == 2)
+    #expect(
+      report.records.deletedLocally == 1 && report.records.downloaded == 1 && report.kept == 1
+        && report.sent == 2)
     let documents = [
       "things/a": ["x": "1"], "things/c": ["x": "edited"], "things/d": ["x": "2"], "things/e": ["x": "new"],
     ]

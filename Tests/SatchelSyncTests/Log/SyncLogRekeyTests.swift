@@ -143,7 +143,7 @@ struct SyncLogRekeyTests {
     try expectUnauthorized(one, nil, store)
     try two.client.edit("a", ["x": "1"])
     try two.sync(store) { $0.key = keys[1] }
-    #expect(try one.sync(store) { $0.key = keys[1] }.applied == 1)
+    #expect(try one.sync(store) { $0.key = keys[1] }.records.downloaded == 1)
   }
 
   @Test("when another device is faster, the rekey is repeated with that device's changes")
@@ -188,7 +188,7 @@ struct SyncLogRekeyTests {
     var run = try one.run(store)
     _ = try run.rekey(to: keys[1])
     #expect(try self.head(store).horizon == number + 1)
-    #expect(try two.sync(store) { $0.key = keys[1] }.deleted == 1)
+    #expect(try two.sync(store) { $0.key = keys[1] }.records.deletedLocally == 1)
     #expect(try two.client.documents().keys.sorted() == ["things/secret-1", "things/secret-2"])
   }
 
@@ -212,7 +212,7 @@ struct SyncLogRekeyTests {
         seen.insert(present)
         let key = present == keys[old]?.name.hexadecimal ? keys[old] : keys[new]
         let three = try SyncTestDevice()
-        #expect(try three.sync(store) { $0.key = key }.applied == 7)
+        #expect(try three.sync(store) { $0.key = key }.records.downloaded == 7)
         try follow(one, from: keys[old], to: key, store)
         #expect(try one.client.documents() == three.client.documents())
         // It is called again, with the key of before.

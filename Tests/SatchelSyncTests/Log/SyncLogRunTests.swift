@@ -19,12 +19,12 @@ struct SyncLogRunTests {
     try one.client.edit("b", ["x": "2"])
     #expect(try one.sync(store).sent == 2)
     let report = try two.sync(store)
-    #expect(report.applied == 2 && report.commits == 0)
+    #expect(report.records.downloaded == 2 && report.commits == 0)
     #expect(try two.client.documents() == one.client.documents())
     try two.client.edit("a", nil)
     try two.client.edit("c", ["y": "3"])
-    #expect(try two.sync(store).deletionsSent == 1)
-    #expect(try one.sync(store).deleted == 1)
+    #expect(try two.sync(store).records.deletedRemotely == 1)
+    #expect(try one.sync(store).records.deletedLocally == 1)
     #expect(try one.client.documents() == ["things/b": ["x": "2"], "things/c": ["y": "3"]])
     #expect(try one.status("c") == .synced && two.status("b") == .synced)
   }
@@ -46,7 +46,7 @@ struct SyncLogRunTests {
     for number in 0..<20 { try one.client.edit("\(number)", ["x": "again \(number)"]) }
     try one.sync(store)
     #expect(store.takeRequests() == ["GET head", "PUT head"])
-    #expect(try two.sync(store).applied == 20)
+    #expect(try two.sync(store).records.downloaded == 20)
     #expect(store.takeRequests() == ["GET head"])
   }
 
@@ -128,7 +128,7 @@ struct SyncLogRunTests {
     #expect(try two.client.documents() == one.client.documents())
     let head = try head()
     #expect(head.packs.count < 40 && head.packBytes < head.bytes * 2 + 4000)
-    #expect(try SyncTestDevice().sync(store).applied == 100)
+    #expect(try SyncTestDevice().sync(store).records.downloaded == 100)
     // Packs that no head names were deleted, except those that the last compaction replaced.
     let objects = Set(store.objects.keys).subtracting(["records/somebody/head"])
     #expect(objects == Set((head.packs.map(\.name) + head.retired).map { "records/somebody/p/\($0)" }))
@@ -159,7 +159,7 @@ struct SyncLogRunTests {
     one.client.declared = ["things", "others"]
     try one.client.edit([(try SyncKey("others", "o"), ["x": "1"]), (try SyncKey("things", "t"), ["x": "2"])])
     try one.sync(store)
-    #expect(try two.sync(store).applied == 1)
+    #expect(try two.sync(store).records.downloaded == 1)
     #expect(try two.client.documents() == ["things/t": ["x": "2"]])
     #expect(try two.ledger.statistics().map(\.collection) == ["others", "things"])
     _ = store.takeRequests()
@@ -186,13 +186,13 @@ struct SyncLogRunTests {
     try one.sync(store)
     let key = try SyncKey("things", "a")
     two.client.refused = [key]
-    #expect(try two.sync(store).waiting == 1)
+    #expect(try two.sync(store).records.waiting == 1)
     #expect(try two.client.documents() == ["things/b": ["x": "2"]])
     #expect(try two.status("a") == .waiting)
-    #expect(try two.sync(store).waiting == 0, "it is decided again when something has changed")
+    #expect(try two.sync(store).records.waiting == 0, "it is decided again when something has changed")
     two.client.refused = []
     try two.database.write { try SyncTracker($0)?.reconsider(key) }
-    #expect(try two.sync(store).applied == 1)
+    #expect(try two.sync(store).records.downloaded == 1)
   }
 
   @Test("a change that cannot be sent does not stop the others") func changeCannotSent() throws {
@@ -223,11 +223,11 @@ struct SyncLogRunTests {
     try one.client.edit("a", ["x": "one"])
     try two.client.edit("a", ["x": "two"])
     try one.sync(store)
-    #expect(try two.sync(store).conflicts == 1)
+    #expect(try two.sync(store).records.conflicts == 1)
     #expect(try two.status("a") == .conflict && two.sync(store).sent == 0)
     try two.client.resolve(SyncKey("things", "a"), useRemote: false, now: 9)
     #expect(try two.sync(store).sent == 1)
-    #expect(try one.sync(store).applied == 1)
+    #expect(try one.sync(store).records.downloaded == 1)
     #expect(try one.client.documents() == ["things/a": ["x": "two"]])
   }
 
@@ -279,7 +279,7 @@ struct SyncLogRunTests {
     let error = #expect(throws: SatchelError.self) { try two.sync(store) }
     #expect(error?.code == .damaged && error?.message.contains("5 entries") == true)
     #expect(try one.sync(store) { $0.sweeps = true }.repaired == 1)
-    #expect(try two.sync(store).applied == 5)
+    #expect(try two.sync(store).records.downloaded == 5)
   }
 
   @Test("a pack that no device has is given up only when a loss is accepted") func packNobodyGiven() throws {

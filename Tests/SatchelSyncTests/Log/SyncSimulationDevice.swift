@@ -157,7 +157,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
       try restore(snapshot)
       world.fine.formUnion(lost)
       world.fine.formUnion(conflicts.subtracting(try client.lost()))
-      if world.mutant == nil, world.random.chance(50) { try ledger.renameWriter() }
+      if world.mutant == nil, world.random.chance(50) { try SyncLogTables.renameWriter(in: database) }
       if losesPower { try markSynced() }
       sinceBackup = nil
     } else {

@@ -150,7 +150,7 @@ struct SyncSimulationLedger: SyncLogLedger {
     try step("reconcile") { try ledger.reconcile(&state) }
   }
 
-  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
+  func preview() throws -> (changes: [(key: SyncKey, isDeletion: Bool)], failed: [SyncFailure]) {
     try step("preview") { try ledger.preview() }
   }
 
