@@ -6,7 +6,7 @@ import ctypes
 import re
 import subprocess
 from pathlib import Path
-from typing import Dict, List
+from typing import Any, Dict, List, Tuple
 
 import pytest
 from helpers import ROOT
@@ -69,24 +69,71 @@ def test_a_word_has_the_number_of_c(numbers_of_c: Dict[str, int]) -> None:
     )
 
 
-def test_the_table_has_the_types_of_the_header() -> None:
-    handle, text = ctypes.c_void_p, ctypes.c_char_p
-    out, handle_out = ctypes.POINTER(_abi.Buffer), ctypes.POINTER(handle)
-    expected = {
-        "satchel_version": (text, ()),
-        "satchel_buffer_free": (None, (out,)),
-        "satchel_store_open": (ctypes.c_int, (text, ctypes.POINTER(_abi.OpenOptions), handle_out)),
-        "satchel_store_observe": (
-            ctypes.c_int,
-            (handle, _abi.ChangeCallback, handle, _abi.Release, handle_out),
-        ),
-        "satchel_catalogue_locate": (ctypes.c_int, (handle, *[ctypes.c_double] * 3, out)),
-        "satchel_records_put": (
-            ctypes.c_int,
-            (handle, _abi.Bytes, _abi.Bytes, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64)),
-        ),
-    }
-    assert {name: _abi.FUNCTIONS[name] for name in expected} == expected
+Types = Tuple[Any, Tuple[Any, ...]]
+WORDS = {"json": "JSON"}
+CALLBACKS: Dict[str, Any] = {
+    name: getattr(_abi, "".join(WORDS.get(word, word.capitalize()) for word in name.split("_")[1:]))
+    for name in re.findall(r"typedef [^;{}]*?\(\*(\w+)\)\(", HEADER)
+}
+#: The types of C that are not pointers, and the one of a callback that has no name.
+KINDS: Dict[str, Any] = {
+    "void": None,
+    "double": ctypes.c_double,
+    "_Bool": ctypes.c_bool,
+    "size_t": ctypes.c_size_t,
+    **{f"{name}_t": getattr(ctypes, f"c_{name}") for name in ("int32", "int64", "uint32", "uint64")},
+    **dict.fromkeys(re.findall(r"typedef enum (\w+) \{", HEADER), ctypes.c_int),
+    "void (*) (void *)": _abi.Release,
+    **CALLBACKS,
+    **STRUCTS,
+}
+
+
+def kind_of(declared: str) -> Any:
+    """A type of C in ctypes, where any handle is a pointer to anything."""
+    name = declared.replace("const ", "").strip()
+    if name in KINDS:
+        return KINDS[name]
+    pointed = name[:-1].strip()
+    if pointed == "char":
+        return ctypes.c_char_p
+    if pointed == "void" or f"typedef struct {pointed} {pointed};" in HEADER:
+        return ctypes.c_void_p
+    return ctypes.POINTER(kind_of(pointed))
+
+
+def types_of_c(folder: Path, probes: Dict[str, str]) -> Dict[str, Types]:
+    """The types of the functions of C as a compiler reads them; `probes` are pointers to further ones."""
+    lines = [f"extern __typeof__(*({pointer})) {name};" for name, pointer in probes.items()]
+    (folder / "types.c").write_text("\n".join(["#include <satchel.h>", *lines, ""]), encoding="utf-8")
+    options: List[Any] = ["-fsyntax-only", "-I", ROOT / "Include", "-aux-info", folder / "types"]
+    subprocess.run(["gcc", *options, folder / "types.c"], check=True)
+    found = {}
+    listed = re.findall(r" extern (.*?[ *])(\w+) \((.*)\);", (folder / "types").read_text(encoding="utf-8"))
+    for result, name, parameters in listed:
+        if name.startswith("satchel_"):
+            # Those of a callback among them have commas too.
+            each = [] if parameters == "void" else re.split(r", (?![^(]*\))", parameters)
+            found[name] = (kind_of(result), tuple(map(kind_of, each)))
+    return found
+
+
+def test_the_table_has_the_types_of_every_function(tmp_path: Path) -> None:
+    functions = types_of_c(tmp_path, {})
+    assert len(functions) > 100
+    assert functions == _abi.FUNCTIONS
+
+
+def test_a_callback_has_the_types_of_c(tmp_path: Path) -> None:
+    pointers = {f"satchel_{name}": (f"({name})0", kind) for name, kind in CALLBACKS.items()}
+    for struct, fields in STRUCTS.items():
+        for field in fields._fields_:
+            if hasattr(field[1], "_argtypes_"):
+                pointers[f"satchel_{struct}_{field[0]}"] = (f"(({struct} *)0)->{field[0]}", field[1])
+    of_c = types_of_c(tmp_path, {name: pointer for name, (pointer, _) in pointers.items()})
+    assert len(pointers) > 10
+    for name, (_, kind) in pointers.items():
+        assert (name, kind._restype_, kind._argtypes_) == (name, *of_c[name])
 
 
 def test_the_map_exports_the_functions_of_the_table() -> None:
