@@ -26,7 +26,7 @@ let package = Package(
     .systemLibrary(
       name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
 
-    // Typed calls over libraries that are opened on first use, so that nobody pays for them who does not need them.
+    // Typed calls over libraries that are opened on first use, so that only apps that use them load them.
     .target(name: "CCurl"),
     .target(name: "CImages"),
     .target(name: "CPattern"),
@@ -85,7 +85,7 @@ let package = Package(
     // JSON forms of Foundation's types, for apps that use Foundation.
     .target(name: "SatchelFoundation", dependencies: ["SatchelCore", "SatchelJSON"]),
 
-    // What the tests of several targets share.
+    // Shared by the tests of several targets.
     .target(name: "SatchelTesting", path: "Tests/SatchelTesting"),
     .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON", "CPattern", "SatchelTesting"]),
     .testTarget(name: "SatchelFoundationTests", dependencies: ["SatchelFoundation", "Satchel"]),

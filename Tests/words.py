@@ -17,17 +17,20 @@ ROOT = Path(__file__).resolve().parent.parent
 SEARCHED = (
     *("Sources", "Include", "Bindings/Python/satchel", "Bindings/Packaging"),
     *("Documentation", "README.md", "CONTRIBUTING.md", "SECURITY.md"),
-    *("Bindings/Python/tests", "Bindings/Python/generate.py", "Bindings/Python/generate_abi.py"),
-    "Bindings/Python/generate_aio.py",
+    *("Bindings/Python/tests", "Bindings/Python/README.md", "Bindings/Python/build_wheel.py"),
+    *("Bindings/Python/setup.py", "Bindings/Python/conftest.py", "Bindings/Python/generate.py"),
+    *("Bindings/Python/generate_abi.py", "Bindings/Python/generate_aio.py"),
     *("Examples/C", "Examples/Python", "Examples/Swift"),
     *("Tests/C", "Tests/crash", "Tests/documentation", "Tests/fuzz", "Tests/install", "Tests/model"),
+    *("Tests/corpora", "Tests/images", "Tests/sqlite", "Tests/coverage.py", "Tests/Fixtures/README.md"),
     *("Tests/tool", "Tests/journeys", "Tests/schedules", "Tests/Servers", "Tests/examples", "Tests/packages"),
     *("Makefile", "Scripts", "Tests/index.py", "Tests/summary.py", "Tests/INDEX.md", "CHANGELOG.md"),
-    *("Benchmarks/harness", "Benchmarks/peers", "Benchmarks/probes", "Benchmarks/PROFILES.md"),
+    *("Package.swift", ".github", ".ci", "Benchmarks/harness", "Benchmarks/peers", "Benchmarks/probes"),
+    *("Benchmarks/README.md", "Benchmarks/RESULTS.md", "Benchmarks/PROFILES.md", "Benchmarks/order.py"),
 )
-# The glossary names the phrases to avoid. SYNC.md of each of these folders is a document of another project.
+# The glossary names the phrases to avoid.
 EXCLUDED = ("Documentation/glossary.md",)
-SUFFIXES = {".c", ".h", ".in", ".md", ".1", ".mk", ".py", ".sh", ".swift", ".txt"}
+SUFFIXES = {".c", ".h", ".in", ".md", ".1", ".mk", ".py", ".sh", ".swift", ".txt", ".yml"}
 
 FORBIDDEN = tuple(
     re.compile(phrase)

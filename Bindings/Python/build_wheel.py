@@ -143,7 +143,7 @@ def repaired(python: Path, wheel: Path, scratch: Path, sqlite: Path | None) -> P
 
 
 def faults_of(wheel: Path, scratch: Path) -> list[str]:
-    """What keeps a wheel from running elsewhere, and what it lacks."""
+    """The reasons why a wheel would not run elsewhere, and the files that it lacks."""
     folder = scratch / "looked-into"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)

@@ -49,7 +49,7 @@ def built_library() -> Optional[Path]:
 
 
 class BuildWithLibrary(build_py):
-    """Copies the package, and the library beside it."""
+    """Copies the package, and the library into it."""
 
     def run(self) -> None:
         """Runs the command."""

@@ -35,7 +35,6 @@ GUIDES = {
     "SECURITY.md": ("Security", "security.html"),
     "Benchmarks/README.md": ("Benchmarks", "benchmarks.html"),
     "Benchmarks/RESULTS.md": ("Results", "results.html"),
-    "Benchmarks/COMPARISONS.md": ("Comparisons", "comparisons.html"),
     "Examples/Stories/README.md": ("Tales", "tales.html"),
     "Tests/Fixtures/README.md": ("Fixtures", "fixtures.html"),
 }

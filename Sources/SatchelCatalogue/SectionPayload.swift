@@ -13,7 +13,7 @@ struct SectionPayload {
   /// The JSON text of an object with the members that the library does not know; nil for none.
   var extra: String?
   var action: Action
-  /// The index of the content on the tape; nil when there is none.
+  /// The index of the content on the tape; nil for a section without content.
   var content: Int?
   /// The index of the value of `config` on the tape, for edits.
   var configIndex: Int?

@@ -53,7 +53,7 @@ public enum SessionEvent: Sendable, Equatable, JSONConvertible {
   /// The state or the content of one section changed.
   case section(String, state: String)
   /// The host should fetch the entities that are expired or missing in each section. `cached` is the origin
-  /// of the content on the screen meanwhile; nil when there is none.
+  /// of the content on the screen meanwhile; nil without content.
   case refresh(cached: Catalogue.Cached?, plan: [(section: String, plan: Plan)])
 
   public static func == (one: Self, other: Self) -> Bool { one.json == other.json }

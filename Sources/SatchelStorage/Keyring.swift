@@ -17,8 +17,8 @@ package final class Keyring: Sendable {
   /// The sealed content of a subject.
   package struct Sealed: Sendable {
     let subject: String
-    /// Returns the name of content that is sealed with another key than the named one; nil when there is
-    /// none.
+    /// Returns the name of content that is sealed with another key than the named one; nil when all of it is
+    /// sealed with that one.
     let find: @Sendable (_ name: [UInt8], Connection) throws -> String?
     /// Seals all of it with another key.
     let reseal: @Sendable (EncryptionKey, Keys, Transaction) throws -> Void

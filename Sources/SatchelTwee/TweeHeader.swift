@@ -5,7 +5,7 @@ struct TweeHeader {
   private(set) var isNameEscaped = false
   /// The tags, without the brackets.
   private(set) var tags: Range<Int>
-  /// The metadata, with its braces; empty when there is none.
+  /// The metadata, with its braces; empty in a header without metadata.
   private(set) var metadata: Range<Int>
 
   /// Parses a header.

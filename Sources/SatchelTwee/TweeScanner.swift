@@ -84,7 +84,7 @@ struct TweeScanner {
 
   mutating func hide(_ range: Range<Int>) { markups.append(TweeMarkup(.hidden, range)) }
 
-  /// Returns the offset of a closing delimiter; nil when there is none, which is remembered for the next
+  /// Returns the offset of a closing delimiter; nil when it is missing, which is remembered for the next
   /// call.
   mutating func find(_ ending: TweeEnding, from start: Int) -> Int? {
     let bit: UInt32 = 1 << ending.rawValue
@@ -94,7 +94,7 @@ struct TweeScanner {
     return nil
   }
 
-  /// Returns the offset after a closing delimiter; nil when there is none.
+  /// Returns the offset after a closing delimiter; nil when it is missing.
   mutating func findEnd(_ ending: TweeEnding, from start: Int) -> Int? {
     find(ending, from: start).map { $0 + ending.text.utf8CodeUnitCount }
   }

@@ -32,7 +32,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Rivalry:
-    """A record: the common ancestor, and each device's edit of it, None when there is none."""
+    """A record: the common ancestor, and each device's edit of it; None where a device did not edit it."""
 
     id: str
     base: str | None

@@ -150,7 +150,7 @@ def missing_field(
 
     :param reaches_lists: whether the path leads to the items of lists by their positions
     :returns: its position, the dataclass, and the field that was probably meant; the position and the type of
-        a value without members, where the path leads on from it; None when there is none, and where the
+        a value without members, where the path leads on from it; None when the path is valid, and where the
         annotations do not determine it
     """
     hint = kind

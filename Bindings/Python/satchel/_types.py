@@ -139,7 +139,7 @@ def register_type(
 
 
 def conversion_of(kind: Type[Any]) -> Optional[Conversion]:
-    """The conversion of a type, or of the nearest of its base classes; None when there is none."""
+    """The conversion of a type, or of the nearest of its base classes; None for other types."""
     found = _conversions.get(kind)
     if found is not None or issubclass(kind, Enum):
         return found

@@ -94,7 +94,7 @@ class Model:
         return int(networkx.shortest_path_length(self.graph, 0, END))
 
     def longest(self) -> Optional[int]:
-        """Segments of a longest way; None if there is none, or no longest."""
+        """Segments of a longest way; None without an ending, or with a cycle."""
         ways = self._ways()
         if 0 not in self.can_end or not networkx.is_directed_acyclic_graph(ways):
             return None

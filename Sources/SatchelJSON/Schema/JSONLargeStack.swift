@@ -10,7 +10,7 @@
 /// would terminate the host.
 ///
 /// The deepest documents need 1.5 MB of stack, 6 MB without optimization, and with this one less than 64 kB of
-/// the caller's; it costs a thread for each of them. Measured: COMPARISONS.md, "What own code gains".
+/// the caller's; it costs a thread for each of them. Measured: PROFILES.md, "What own code gains".
 enum JSONLargeStack {
   /// The number of nested schemas on the caller's stack.
   static let calls = 32

@@ -154,7 +154,7 @@ private final class BackupRun: Sendable {
 
   /// Uploads the next photo.
   ///
-  /// - Returns: false when there is none, or the run has ended
+  /// - Returns: false after the last photo, and when the run has ended
   private func step() -> Bool {
     guard state.withLock({ $0.failure }) == nil, !remote.cancellation.isCancelled() else { return false }
     do {

@@ -68,7 +68,7 @@ extension PhotoCatalogue {
     }
   }
 
-  /// The directory of the catalogue that was first synchronized with an object store as a user; nil when there is none.
+  /// The directory of the catalogue that was first synchronized with an object store as a user; nil before that.
   package static func directory(
     boundTo remote: String, user: UserID, in database: Database
   ) throws -> String? {

@@ -8,7 +8,7 @@ import SatchelCore
 /// other accepted order assigns rows to other tables.
 ///
 /// It recovers every row of a store whose first page is destroyed, where otherwise none would be recovered, for
-/// each of the 120 orders in which five subjects can be used first. Measured: COMPARISONS.md, "What own code
+/// each of the 120 orders in which five subjects can be used first. Measured: PROFILES.md, "What own code
 /// gains".
 struct LostSchema {
   struct Layout {

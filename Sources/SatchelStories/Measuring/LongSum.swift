@@ -11,7 +11,7 @@
 /// The count of each segment is the sum of the counts of its targets. The sums are computed for a block of
 /// digits at a time, lowest first, with a carry for each segment, so that the memory is bounded for any
 /// number of digits: 69 MB for 100,000 segments with two choices each, where a number for each segment takes
-/// 877 MB. Measured: COMPARISONS.md, "What own code gains".
+/// 877 MB. Measured: PROFILES.md, "What own code gains".
 struct LongSum {
   /// The base 10^18 keeps sums within a word, and makes the conversion to decimal trivial.
   private static let base: UInt64 = 1_000_000_000_000_000_000
