@@ -80,7 +80,7 @@ run() {
     test-c) SATCHEL_CRASHES=${SATCHEL_CRASHES:-$(chance 30 300)} Tests/C/run.sh ;;
     test-crash) beside ministack "$python" Tests/crash/every.py "${SATCHEL_CRASH_SECONDS:-$(chance 5 30)}" ;;
     test-kill) "$python" Tests/crash/records.py "${SATCHEL_KILLS:-$(chance 60 300)}" --seed "$SATCHEL_SEED" ;;
-    test-power) "$python" Tests/crash/power.py "${SATCHEL_POWER_STATES:-$(chance 20 100)}" ;;
+    test-power) "$python" Tests/crash/power.py "${SATCHEL_POWER_STATES:-$(chance 10 100)}" ;;
     test-model) python3 Tests/model/run.py 1000 --first "$SATCHEL_SEED" && python3 Tests/model/run.py mutants ;;
     test-schedules) "$python" Tests/schedules/run.py "$(chance 20 100)" ;;
     test-examples) Tests/examples/run.sh ;;
@@ -117,7 +117,7 @@ run() {
       ;;
     soak-api) "$python" Tests/fuzz/api.py --seconds 600 ;;
     soak-sync-*) killed "${1#soak-sync-}" "${SATCHEL_CRASH_SECONDS:-300}" ;;
-    soak-damages) SATCHEL_ALL_DAMAGES=1 "${pytest[@]}" Bindings/Python/tests/test_sync_objects.py ;;
+    soak-damages) SATCHEL_CHANCE=all SATCHEL_ALL_DAMAGES=1 "${pytest[@]}" Bindings/Python/tests/test_sync_objects.py ;;
     *) echo "test.sh does not know $1" >&2; return 2 ;;
   esac
 }

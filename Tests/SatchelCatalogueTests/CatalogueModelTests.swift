@@ -76,7 +76,8 @@ struct CatalogueModelTests {
   }
 
   @Test(
-    "for the deliveries of the fixture, with clock changes, prunes and reads between them", arguments: 0..<4)
+    "for the deliveries of the fixture, with clock changes, prunes and reads between them",
+    arguments: Portion.of(0..<4 as Range<UInt64>, parts: 4))
   func fixture(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var pair = try Pair()
@@ -102,7 +103,9 @@ struct CatalogueModelTests {
     try pair.fixture.expectSound()
   }
 
-  @Test("while deliveries stream in, cut into single sections and mixed at random", arguments: 0..<4)
+  @Test(
+    "while deliveries stream in, cut into single sections and mixed at random",
+    arguments: Portion.of(0..<4 as Range<UInt64>, parts: 4))
   func streamed(seed: UInt64) throws {
     var random = SeededRandom(seed: seed + 500)
     var pair = try Pair()

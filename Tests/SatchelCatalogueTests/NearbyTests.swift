@@ -44,7 +44,9 @@ struct NearbyTests {
     }
   }
 
-  @Test("locate finds the same as a full scan, by distance, everywhere on the earth", arguments: 0..<4)
+  @Test(
+    "locate finds the same as a full scan, by distance, everywhere on the earth",
+    arguments: Portion.of(0..<4 as Range<UInt64>, parts: 4))
   func scan(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     func position() -> (Double, Double) {

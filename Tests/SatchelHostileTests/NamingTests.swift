@@ -1,5 +1,6 @@
 import Foundation
 import Satchel
+import SatchelTesting
 import Testing
 
 /// Columns of which every value of the type is sound, since nothing else in the store depends on it.
@@ -97,7 +98,8 @@ struct NamingTests {
   func columns() throws {
     let fixture = try HostileFixture()
     var (unnamed, unchanged): (Set<String>, Set<String>) = ([], [])
-    for column in try fixture.columns() where column.table != "subject" {
+    let tried = Portion.of(try fixture.columns().filter { $0.table != "subject" })
+    for column in tried {
       let other =
         switch column.type {
         case "INTEGER": ["\(column.name) + 1", "\(column.name) - 1"]
@@ -118,9 +120,10 @@ struct NamingTests {
         unnamed.insert(name)
       }
     }
-    #expect(unnamed.subtracting(independent).sorted() == [])
-    #expect(independent.subtracting(unnamed).sorted() == [])
-    #expect(unchanged.symmetricDifference(absent).sorted() == [])
+    let names = Set(tried.map { "\($0.table).\($0.name)" })
+    #expect(unnamed.symmetricDifference(names.intersection(independent)).sorted() == [])
+    #expect(unchanged.symmetricDifference(names.intersection(absent)).sorted() == [])
+    if Portion.isWhole { #expect(independent.union(absent).subtracting(names).sorted() == []) }
   }
 
   @Test("when a row of any table is missing")

@@ -11,7 +11,7 @@ struct SchemaViewTests {
     let path = fixture.folder.path + "/view.satchel"
     let tables = Set(try fixture.columns().map(\.table))
     #expect(tables.contains("subject") && tables.contains("change") && tables.count > 20)
-    for table in tables.sorted() {
+    for table in Portion.of(tables.sorted(), parts: 10) {
       try fixture.bytes.write(to: URL(filePath: path))
       let raw = try RawStore(path)
       try raw.run(

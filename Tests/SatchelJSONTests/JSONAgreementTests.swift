@@ -61,7 +61,9 @@ struct JSONAgreementTests {
     }
   }
 
-  @Test("on generated texts and their mutations", arguments: 1...12 as ClosedRange<UInt64>)
+  @Test(
+    "on generated texts and their mutations",
+    arguments: Portion.of(1...12 as ClosedRange<UInt64>, parts: 6))
   func mutations(seed: UInt64) throws {
     var generator = SeededRandom(seed: seed)
     var accepted = 0

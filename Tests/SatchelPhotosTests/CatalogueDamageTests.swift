@@ -1,6 +1,7 @@
 import SatchelRemote
 import SatchelCore
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -10,7 +11,7 @@ import Testing
 
   @Test(
     "damage is found by the check, and is never a trap",
-    arguments: [
+    arguments: Portion.of([
       "UPDATE photo_block SET lines = x''", "UPDATE photo_block SET lines = x'ff00'",
       "UPDATE photo_block SET lines = substr(lines, 1, 100)",
       "UPDATE photo_block SET lines = CAST(replace(CAST(lines AS TEXT), ',', ';') AS BLOB)",
@@ -40,7 +41,7 @@ import Testing
       "UPDATE photo_date SET start = start + 1", "UPDATE photo_date SET start = -1",
       "UPDATE photo_date SET start = 9223372036854775807", "UPDATE photo_date SET is_wide = 1",
       "DELETE FROM photo_date",
-    ])
+    ]))
   func damage(_ sql: String) throws {
     let fixture = try CatalogueFixture()
     let photos = fixture.photos

@@ -54,7 +54,7 @@ struct DateQueryTests {
     [.max - 2, .max - 1, .max],
   ]
 
-  @Test("equal the sorted list of all photos", arguments: Portion.of(dateLists, parts: 3))
+  @Test("equal the sorted list of all photos", arguments: Portion.of(dateLists, parts: 8))
   func model(dates: [Int64]) throws {
     var random = SeededRandom(seed: 11)
     var all = some(700, &random, dates)

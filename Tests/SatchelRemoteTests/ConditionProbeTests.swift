@@ -44,7 +44,7 @@ struct ConditionProbeTests {
     #expect(try inner.list().isEmpty)
   }
 
-  @Test("is not misled by an unreliable connection", arguments: 0..<30 as Range<UInt64>)
+  @Test("is not misled by an unreliable connection", arguments: Portion.of(0..<30 as Range<UInt64>))
   func badLine(seed: UInt64) throws {
     let faults: [Fault] = [.conflict, .preconditionAfter, .errorBefore, .errorAfter, .timeoutAfter, .refused]
     let retry = Retry(attempts: 50, base: 0)

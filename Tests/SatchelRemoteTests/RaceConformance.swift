@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 import SatchelRemote
@@ -52,7 +53,7 @@ struct RaceConformance {
         do {
           if index == 0 {
             defer { isWriting.withLock { $0 = false } }
-            for number in 0..<150 { try write(number, one) }
+            for number in 0..<Portion.count(150) { try write(number, one) }
           } else {
             repeat {
               let object = try other.get(key)

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelStorageTesting
+import SatchelTesting
 import Testing
 
 import SatchelCore
@@ -30,7 +31,7 @@ struct FaultSweepTests {
   init() throws { fixture = try StorageFixture() }
 
   /// Repeats `act` from the same initial state with the n-th operation failing, until there are no more
-  /// operations.
+  /// operations: with every n, or the first and every third one in a portion.
   ///
   /// - Returns: the number of failures
   @discardableResult
@@ -39,7 +40,7 @@ struct FaultSweepTests {
     verify: (_ isDone: Bool, _ n: Int) throws -> Void
   ) throws -> Int {
     var failures = 0
-    for n in 1...2000 {
+    for n in 1...2000 where n < 4 || Portion.includes(n, parts: 3) {
       if let bytes { try fixture.put(bytes) } else { try clear() }
       let disk = try FaultyDisk()
       let database = keepsOpen ? try open(disk) : nil

@@ -1,10 +1,11 @@
 import Foundation
 import Satchel
+import SatchelTesting
 import Testing
 
 @Suite("A library refreshes its index")
 struct LibraryRefreshTests {
-  @Test("A reopened library parses nothing and returns the same", arguments: [2000])
+  @Test("A reopened library parses nothing and returns the same", arguments: [Portion.count(2000)])
   func reopen(count: Int) throws {
     let fixture = try LibraryFixture()
     for number in 0..<count {

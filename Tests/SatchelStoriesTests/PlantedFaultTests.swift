@@ -1,4 +1,5 @@
 import SatchelStories
+import SatchelTesting
 import Testing
 
 @Suite("Exactly the planted faults are found") struct PlantedFaultTests {
@@ -63,9 +64,10 @@ import Testing
   }
 
   @Test("A hundred thousand segments and more", arguments: [100_000, 200_000]) func hundredThousand(
-    _ size: Int
+    _ whole: Int
   ) throws {
-    try check(Plan(size: size, faults: 300, layout: size > 100_000 ? .oneLine : .wild, seed: 8))
+    let size = Portion.count(whole, parts: 10)
+    try check(Plan(size: size, faults: 300, layout: whole > 100_000 ? .oneLine : .wild, seed: 8))
   }
 
   @Test("Every code for JSON is planted") func codes() {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The part that a run tries of all that a suite could try: `make test` a fifth, another one with each commit, and `make
-/// check` everything.
+/// The part that a run tries of all that a suite could try: `make test` a fifth or what `parts` says, another one with each
+/// commit, and `make check` everything.
 package enum Portion {
   /// SATCHEL_CHANCE=all asks for everything.
   package static let isWhole = ProcessInfo.processInfo.environment["SATCHEL_CHANCE"] == "all"
@@ -18,6 +18,9 @@ package enum Portion {
   package static func includes(_ position: Int, parts: Int = 5) -> Bool {
     isWhole || position % parts == Int(number.magnitude % UInt(parts))
   }
+
+  /// A fifth of the rounds of a race, or of the size of something large, or all of it.
+  package static func count(_ all: Int, parts: Int = 5) -> Int { isWhole ? all : max(all / parts, 1) }
 
   /// A fifth of a range of seeds, which lie side by side, or all of it.
   package static func seeds(_ all: Range<UInt64>, parts: UInt64 = 5) -> Range<UInt64> {

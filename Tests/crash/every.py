@@ -1,6 +1,7 @@
 """Runs all that synchronizes and is killed: photos.py and synced_stores.py, and orders.py; then the sum.
 
-Usage: every.py SECONDS, for each policy and strategy. Beside an object store, as each of them.
+Usage: every.py SECONDS, for half of the policies and strategies, as the seed selects, or for all of them with
+SATCHEL_CHANCE=all. Beside an object store, as each of them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def main(seconds: str) -> int:
     # Said once, so that a failure of one can be run again with it.
     os.environ.setdefault("SATCHEL_SEED", str(time.time_ns() % 1_000_000))
     passed = failed = 0
-    for script, *arguments in [["photos.py", seconds], ["synced_stores.py", seconds], ["orders.py"]]:
+    turns = [seconds] if os.environ.get("SATCHEL_CHANCE") == "all" else [seconds, "--some"]
+    for script, *arguments in [["photos.py", *turns], ["synced_stores.py", *turns], ["orders.py"]]:
         command = [sys.executable, str(FOLDER / script), *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         found = CLOSING.search(done.stdout)

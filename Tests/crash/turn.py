@@ -166,12 +166,14 @@ def main(turn: type[Turn], policies: list[str], devices: int = 2) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("seconds", type=float)
     parser.add_argument("--policy", choices=policies)
+    parser.add_argument("--some", action="store_true", help="half of the policies, as the seed selects")
     parser.add_argument("--devices", type=int, default=devices)
     parser.add_argument("--broken-line", action="store_true", help="requests and answers are lost, too")
     seed = os.environ.get("SATCHEL_SEED", str(time.time_ns() % 1_000_000))
     parser.add_argument("--seed", type=int, default=int(seed))
     arguments = parser.parse_args()
-    chosen = [arguments.policy] if arguments.policy else policies
+    first, count = arguments.seed % len(policies), len(policies) // 2 if arguments.some else len(policies)
+    chosen = [arguments.policy] if arguments.policy else (policies * 2)[first : first + count]
     turns = (turn(policy, arguments) for policy in chosen)
     results = [each.perform(arguments.seconds) for each in turns]
     passed, failed = (sum(counts) for counts in zip(*results, strict=True))

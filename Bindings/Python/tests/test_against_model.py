@@ -84,7 +84,7 @@ def test_a_location_sees_what_the_model_sees(
     world: Tuple[satchel.Store, Model, Clock], deliveries: List[Dict[str, Any]], where: str
 ) -> None:
     store, model, _ = world
-    compared = portion_of(deliveries, parts=15)
+    compared = portion_of(deliveries, parts=45)
     seen = sum(
         compare(store.catalogue, model, probes(delivery["location"])[where]) for delivery in compared
     )
@@ -116,7 +116,7 @@ def test_places_further_away_see_less_and_never_what_is_not_theirs(
     assert near.level == "locality"
 
 
-@pytest.mark.parametrize("hours", [24, 168, 336, 720])
+@pytest.mark.parametrize("hours", portion_of([24, 168, 336, 720], parts=2))
 def test_expiry_is_as_the_model_says(deliveries: List[Dict[str, Any]], hours: int) -> None:
     clock = Clock()
     model = Model(clock)
@@ -132,7 +132,7 @@ def test_expiry_is_as_the_model_says(deliveries: List[Dict[str, Any]], hours: in
         assert any(plan.expired for plan in store.catalogue.plan(deliveries[0]["location"]).values())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", portion_of(range(3), parts=3))
 def test_a_screen_keeps_its_sections_while_a_delivery_streams_in(
     deliveries: List[Dict[str, Any]], seed: int, tmp_path: Path
 ) -> None:

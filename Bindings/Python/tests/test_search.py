@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, List, NamedTuple, Tuple
 
 import pytest
-from helpers import HOUR, Clock, section, storage
+from helpers import HOUR, Clock, portion_of, section, storage
 
 import satchel
 
@@ -148,7 +148,7 @@ def expected(texts: List[Text], query: str, place: Any = None) -> List[Tuple[flo
     return scan(texts, query, shown)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", portion_of(QUERIES, parts=4))
 def test_search_finds_what_a_scan_finds_in_the_same_order(library: Any, query: str) -> None:
     store, texts = library
     wanted = expected(texts, query, "xx__town_3") if words(query) else []

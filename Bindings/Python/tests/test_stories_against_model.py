@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import pytest
 import tales
+from helpers import portion_of
 from story_model import CODES, Model
 
 import satchel
@@ -67,7 +68,7 @@ def compare(story: Dict[str, Any]) -> int:
     return loaded.path_count
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", portion_of(range(SEEDS), parts=4))
 def test_random_stories_are_seen_as_networkx_sees_them(seed: int) -> None:
     chance = random.Random(seed)
     counts = Counter(min(compare(random_story(chance)), 2) for _ in range(STORIES_PER_SEED))
@@ -84,7 +85,7 @@ def test_every_code_that_the_model_knows_occurs() -> None:
 
 
 @pytest.mark.parametrize("cycle", [False, True])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", portion_of(range(2), parts=2))
 def test_large_random_stories_are_seen_as_networkx_sees_them(seed: int, cycle: bool) -> None:
     chance = random.Random(seed)
     count = 20_000

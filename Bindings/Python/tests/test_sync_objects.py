@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Set, Tuple
 
 import pytest
+from helpers import portion_of
 
 import satchel
 from satchel import StoreSyncReport
@@ -196,7 +197,7 @@ def test_the_log_has_many_packs(log: Log) -> None:
     log.agree()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", portion_of(KINDS, parts=2))
 def test_each_pack_is_written_again(log: Log, kind: str) -> None:
     """Each pack meets one kind of damage, or all where there is time for it."""
     is_all = "SATCHEL_ALL_DAMAGES" in os.environ
@@ -218,7 +219,7 @@ def test_each_pack_is_written_again(log: Log, kind: str) -> None:
         log.agree()
 
 
-@pytest.mark.parametrize("back", [1, 2, 7, 40])
+@pytest.mark.parametrize("back", portion_of([1, 2, 7, 40], parts=2))
 def test_an_older_head_is_replaced(log: Log, back: int) -> None:
     """As when only the head is restored from a backup: 40 commits ago it named packs that are gone since."""
     one, other, late, new = log.renew()
@@ -236,7 +237,7 @@ def test_a_head_that_is_deleted_is_written_again(log: Log) -> None:
 
 
 @pytest.mark.parametrize("part", ["line", "entries"])
-@pytest.mark.parametrize("each", range(8))
+@pytest.mark.parametrize("each", portion_of(range(8), parts=4))
 def test_a_head_with_a_flipped_bit_is_written_again(log: Log, part: str, each: int) -> None:
     """Whatever the bit makes of the head, no device takes it."""
     dice = random.Random(f"{part} {each}")
