@@ -16,11 +16,9 @@ MAJOR := $(firstword $(subst ., ,$(VERSION)))
 SONAME := libsatchel.so.$(MAJOR)
 BUILD := .build-lib
 STAGED := $(BUILD)/stage/libsatchel.so.$(VERSION)
-SOURCES := Package.swift Scripts/build.sh $(shell find Include Sources -type f -not -name '*.in')
+SOURCES := Package.swift Scripts/build.sh Scripts/order.py $(shell find Include Sources -type f -not -name '*.in')
 LOGS := .build-test/logs
 PYTHON := .venv/bin/python
-# Benchmarks and the list of functions are made with the library that was built.
-BUILT := SATCHEL_LIBRARY=$(CURDIR)/$(BUILD)/release/libsatchel.so PYTHONPATH=$(CURDIR)/Bindings/Python
 
 # Runners of two and more that close with a summary: JOBS at a time, or one.
 runners = rm -f $(LOGS)/*.log $(LOGS)/*.time; status=0; SIDE_BY_SIDE=$(filter-out 1,$(JOBS)) \
@@ -73,9 +71,6 @@ $(STAGED): $(SOURCES) | setup
 # After the library, whose modules it links.
 tool: lib ## The command-line tool, release build
 	@Scripts/build.sh tool
-
-order: lib setup-tests ## Update the list of functions that an app's start runs, which the linker places side by side
-	$(BUILT) $(PYTHON) Benchmarks/order.py $(CURDIR)/$(BUILD)/release/libsatchel.so
 
 suites: setup ## The Swift suites, debug build
 	@Scripts/build.sh suites

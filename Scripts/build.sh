@@ -30,8 +30,8 @@ release() {
   # Functions that only Swift apps call are left out: one async function brings Swift's concurrency and libdispatch
   # along, 0.8 MB.
   swiftc -DSATCHEL_WITHOUT_CONCURRENCY
-  # Only the tests verify at run time that no two accesses to a variable overlap, which costs 4 %.
-  swiftc -enforce-exclusivity=unchecked
+  # The lines of call stacks, without variables for a debugger: 4 % less time of building.
+  swiftc -gline-tables-only
   # Types are asked for by function and not by name: the runtime would search all conformances for each type of key of
   # a dictionary.
   frontend -disable-concrete-type-metadata-mangled-name-accessors
@@ -60,9 +60,9 @@ shared() {
   linker Sources/Link/backtrace.ld
   linker "$PWD/$build/static/ScalarNames.o" --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name
   # Tables for unwinding stay in, an eighth of the library: a host's crash report shows its own frames below ours.
-  # Functions and data of an app's start are adjacent, so that a start touches fewer pages: an app has 8.6
-  # instead of 11.6 MB in memory.
-  linker --symbol-ordering-file=Sources/Link/start.order --no-warn-symbol-ordering
+  # Functions and data of an app's start are adjacent, so that a start touches fewer pages: a process with an open store
+  # has 8.0 instead of 10.4 MB in memory, and starts 5 % sooner.
+  linker "--symbol-ordering-file=$PWD/$build/start.order" --no-warn-symbol-ordering
 }
 
 static_parts() {
@@ -82,13 +82,22 @@ build_lib() {
   # Optimizing across modules, the compiler builds layouts of one module into another, and the package manager does not
   # build the other again when they change: nothing of ours is kept that an older source may have shaped.
   rm -f $build/*/release/Satchel*.build/*.o
-  SATCHEL_TOOL=1 swift build "${flags[@]}" --product satchel
-  ln -sf libsatchel.so "$build/release/$soname"
+  python3 Bindings/Python/generate.py
+  # Linked twice: the functions of a start are known when it has run.
+  : > $build/start.order
+  link_lib
+  PYTHONPATH=Bindings/Python python3 Scripts/order.py $build/release/libsatchel.so $build/start.order
+  link_lib
   rm -rf $build/stage && mkdir -p $build/stage
   strip --strip-unneeded -o "$staged" $build/release/libsatchel.so
-  python3 Bindings/Python/generate.py
   ln -s "libsatchel.so.$version" "$build/stage/$soname" && ln -s "$soname" $build/stage/libsatchel.so
   echo "$staged: $(stat -c %s "$staged") bytes"
+}
+
+link_lib() {
+  rm -f $build/release/libsatchel.so
+  SATCHEL_TOOL=1 swift build "${flags[@]}" --product satchel
+  ln -sf libsatchel.so "$build/release/$soname"
 }
 
 build_tool() {

@@ -1,11 +1,11 @@
-"""Writes Sources/Link/start.order: the functions an app's start runs, for the linker to put side by side.
+"""Lists the functions that an app's start runs, and the variables it writes, for the linker to put side by side.
 
 Each page of code that is touched takes 64 KB of memory with it: functions that lie scattered over 6 MB cost a
 start more than they do by what they run. The same goes for the variables in which they keep what they made
 once: each source file has a section of zeros for its own, and a page of them faults twice, when it is read
 and when it is written.
-`make order` calls this with a library that was not stripped.
-Usage: order.py library
+build.sh calls this with a library that was not stripped, and links it again.
+Usage: order.py LIBRARY ORDER; PYTHONPATH has Bindings/Python
 """
 
 import ctypes
@@ -16,8 +16,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-ORDER = Path(__file__).parent.parent / "Sources" / "Link" / "start.order"
-HEAD = "# What an app's start runs and writes. Made by `make order`; names that are gone are ignored.\n"
 PLACE = {"country_code": "PT", "admin_area": "Porto", "locality": "Porto"}
 SECTION = {
     "section": "food",
@@ -99,8 +97,7 @@ def main() -> None:
         names, kept = functions(profile.read_text(), library), set(started.stdout.split())
     # Ours first: some of the Swift runtime's come with much else that cannot be parted from them.
     ordered = sorted(names | kept, key=lambda name: ("atchel" not in name, name))
-    ORDER.write_text(HEAD + "".join(f"{name}\n" for name in ordered))
-    print(f"{ORDER}: {len(names)} functions, {len(kept)} variables")
+    Path(sys.argv[2]).write_text("".join(f"{name}\n" for name in ordered), encoding="utf-8")
 
 
 if __name__ == "__main__":
