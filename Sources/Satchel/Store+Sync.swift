@@ -201,8 +201,9 @@ extension Store {
   private func syncPhotos(
     in session: SyncSession, _ identity: String, _ options: StoreSyncOptions
   ) throws -> SyncReport? {
-    let directory = try PhotoCatalogue.directory(boundTo: identity, user: session.user, in: database)
-    guard let directory else { return nil }
+    guard try database.has(.photos),
+      let directory = try PhotoCatalogue.directory(boundTo: identity, user: session.user, in: database)
+    else { return nil }
     var photoOptions = SyncOptions()
     photoOptions.isDryRun = options.isDryRun
     photoOptions.recreate = options.recreate

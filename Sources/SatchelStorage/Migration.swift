@@ -207,7 +207,7 @@ extension Database {
 
   package func has(_ subject: Change.Subject) throws -> Bool { try has(named: subject.rawValue) }
 
-  private func has(named name: String) throws -> Bool {
+  package func has(named name: String) throws -> Bool {
     if prepared.withLock({ $0.contains(name) }) { return true }
     return try read { try SubjectSchema.version(of: name, $0) > 0 }
   }

@@ -74,8 +74,8 @@ package struct RecordSyncClient: Sendable {
     guard let row = try row(of: key.collection, connection) else { return nil }
     return try first(key.id, of: row, connection) { record, id in
       try connection.first(
-        "SELECT body FROM record WHERE id = ? AND key = ? AND is_sealed = 0", .integer(record), .textBytes(id)
-      ) { Array($0.bytes(0)) }
+        "SELECT body, is_sealed FROM record WHERE id = ? AND key = ?", .integer(record), .textBytes(id)
+      ) { row -> [UInt8]? in row.flag(1) ? nil : Array(row.bytes(0)) } ?? nil
     }
   }
 

@@ -265,7 +265,7 @@ extension RecordCollection {
   /// Returns the findings in the tables of records. Reads every row.
   package static func check(_ database: Database) throws -> [StoreFinding] {
     guard try database.has(RecordSchema.subject) else { return [] }
-    guard try database.has(SyncLogSchema.subject) else {
+    guard try database.has(named: SyncLogSchema.name) else {
       return [StoreFinding(code: "sync_log", message: "the tables of the sync log are missing")]
     }
     return try database.read { connection in

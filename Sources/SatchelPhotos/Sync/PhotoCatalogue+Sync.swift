@@ -69,11 +69,11 @@ extension PhotoCatalogue {
   }
 
   /// The directory of the catalogue that was first synchronized with an object store as a user; nil before that.
+  /// The store must have the tables of photos.
   package static func directory(
     boundTo remote: String, user: UserID, in database: Database
   ) throws -> String? {
-    guard try database.has(.photos) else { return nil }
-    return try database.read { connection in
+    try database.read { connection in
       try connection.first(
         "SELECT directory FROM photo_catalogue WHERE remote = ? AND user = ? ORDER BY id LIMIT 1",
         .text(remote),

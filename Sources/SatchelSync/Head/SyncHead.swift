@@ -268,7 +268,7 @@ extension SyncHead {
         number: try follows.integer("number", 0...position.number))
     }
     key = members.raw("key") == nil ? nil : try members.digits("key", count: 16)
-    successions = try Self.successions(members)
+    if members.raw("successions") != nil { successions = try SyncSuccession.all(members) }
     origin = members.raw("origin") == nil ? nil : try members.digits("origin", count: 16)
     signature =
       members.raw("signature") == nil

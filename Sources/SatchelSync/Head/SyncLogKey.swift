@@ -132,6 +132,13 @@ struct SyncSuccession: Sendable, Equatable {
     proof = try members.digits("proof", count: Self.digits)
   }
 
+  /// Reads those of a head, as untrusted input.
+  static func all(_ members: SyncMembers) throws -> [SyncSuccession] {
+    try members.elements("successions", limit: maximumCount).enumerated().map { index, raw in
+      try SyncSuccession(SyncMembers(raw, of: "head: /successions/\(index)", limit: 8))
+    }
+  }
+
   /// Whether a device with the former key wrote it.
   func isProven(by old: SyncLogKey, _ user: UserID) -> Bool {
     proof == old.proof(ofKey: key, epoch: epoch, user)
@@ -143,14 +150,6 @@ struct SyncSuccession: Sendable, Equatable {
 }
 
 extension SyncHead {
-  static func successions(_ members: SyncMembers) throws -> [SyncSuccession] {
-    guard members.raw("successions") != nil else { return [] }
-    let elements = try members.elements("successions", limit: SyncSuccession.maximumCount)
-    return try elements.enumerated().map { index, raw in
-      try SyncSuccession(SyncMembers(raw, of: "head: /successions/\(index)", limit: 8))
-    }
-  }
-
   /// Whether a device with a former key of the log has changed it, after a position.
   func succeeds(_ old: SyncLogKey, after known: Position?, _ user: UserID) -> Bool {
     successions.contains { $0.epoch > known?.epoch ?? 0 && $0.isProven(by: old, user) }

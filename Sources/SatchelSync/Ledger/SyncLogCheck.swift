@@ -9,7 +9,7 @@ package enum SyncLogCheck {
   /// - Parameter documents: of the local content
   package static func check(_ database: Database, documents: @escaping SyncDocuments) throws -> [StoreFinding]
   {
-    guard try database.has(SyncLogSchema.subject) else { return [] }
+    guard try database.has(named: SyncLogSchema.name) else { return [] }
     return try database.read { connection in
       var findings: [StoreFinding] = []
       func report(_ table: String, _ message: String) {
@@ -94,7 +94,7 @@ extension SyncLogTables {
   /// local content. Entries that were synced and are missing locally are applied again, and not treated as
   /// deletions.
   package func repair() throws {
-    guard try database.has(SyncLogSchema.subject) else { return }
+    guard try database.has(named: SyncLogSchema.name) else { return }
     try database.write { transaction in
       let connection = transaction.connection
       guard try connection.number("SELECT count(*) FROM sync_log") > 0 else {

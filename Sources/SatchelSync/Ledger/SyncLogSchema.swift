@@ -3,8 +3,9 @@ import SatchelStorage
 
 /// The tables of the sync log.
 package enum SyncLogSchema {
+  package static let name = "sync"
   package static let subject = SubjectSchema(
-    name: "sync", migrations: [Migration(version: 1, sql: log + entries)],
+    name: name, migrations: [Migration(version: 1, sql: log + entries)],
     rules: StoredRules(
       bounds: [
         "sync_writer.sequence": StoredRange.count, "sync_writer.stamp": StoredRange.any,

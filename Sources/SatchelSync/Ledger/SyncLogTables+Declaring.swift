@@ -41,13 +41,6 @@ extension SyncLogTables {
     for name in known.subtracting(declared) { try mark(name, isDeclared: false) }
   }
 
-  /// The collections that were declared when they were last reconciled.
-  static func reconciled(_ connection: Connection) throws -> Set<String> {
-    var names: Set<String> = []
-    try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { names.insert($0.text(0)) }
-    return names
-  }
-
   private func mark(_ collection: String, isDeclared: Bool) throws {
     try database.write { transaction in
       let id = try SyncRowTable(connection: transaction.connection).makeCollection(collection)

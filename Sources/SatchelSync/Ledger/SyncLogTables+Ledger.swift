@@ -81,6 +81,13 @@ extension SyncLogTables: SyncLogLedger {
     }
   }
 
+  /// The collections that were declared when they were last reconciled.
+  static func reconciled(_ connection: Connection) throws -> Set<String> {
+    var names: Set<String> = []
+    try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { names.insert($0.text(0)) }
+    return names
+  }
+
   func now() throws -> Int64 { database.clock.now() }
 
   /// Runs `body` in a transaction with the state of the log.

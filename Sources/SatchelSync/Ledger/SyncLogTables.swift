@@ -69,7 +69,7 @@ package struct SyncLogTables: Sendable {
 
   /// Ends the binding. The local content and its owner stay; the writer's name and sequence stay in use.
   package func detach() throws {
-    guard try database.has(SyncLogSchema.subject) else { return }
+    guard try database.has(named: SyncLogSchema.name) else { return }
     // For a large log this is a long transaction, as deleting a collection is.
     try database.write { try Self.unbind($0.connection) }
   }
@@ -77,7 +77,7 @@ package struct SyncLogTables: Sendable {
   /// Gives the store a new writer name, because it is a copy: under the old name, both stores could use the
   /// same numbers.
   package static func renameWriter(in database: Database) throws {
-    guard try database.has(SyncLogSchema.subject) else { return }
+    guard try database.has(named: SyncLogSchema.name) else { return }
     try database.write { try renameWriter($0.connection) }
   }
 
@@ -131,7 +131,7 @@ extension SyncLogTables {
   /// - Parameter first: what happens to content of another user
   /// - Throws: `SatchelError` (`foreign`) when the content belongs to another remote or user
   package func opening(_ session: SyncSession, remote: String, first: FirstSync?) throws -> Opening {
-    guard try database.has(SyncLogSchema.subject) else { return Opening() }
+    guard try database.has(named: SyncLogSchema.name) else { return Opening() }
     let requested = SyncOwner(remote: remote, user: session.user.text)
     let hasProbes = try database.has(RemoteSchema.subject)
     return try database.read { connection in
@@ -162,7 +162,7 @@ extension SyncLogTables {
   /// - Throws: `SatchelError` (`foreign`) when its content belongs to another remote or user
   @discardableResult
   package func checkBinding(remote: String, user: UserID, first: FirstSync? = nil) throws -> Bool {
-    guard try database.has(SyncLogSchema.subject) else { return false }
+    guard try database.has(named: SyncLogSchema.name) else { return false }
     let requested = SyncOwner(remote: remote, user: user.text)
     return try database.read { try Self.isBound($0, to: requested, first: first) }
   }
@@ -201,7 +201,7 @@ extension SyncLogTables {
 
   /// The owner of the content; nil for that of a guest.
   package func owner() throws -> SyncOwner? {
-    guard try database.has(SyncLogSchema.subject) else { return nil }
+    guard try database.has(named: SyncLogSchema.name) else { return nil }
     return try database.read { try Self.owner($0) }
   }
 

@@ -72,7 +72,7 @@ extension SyncLogTables {
 
   /// Whether the bytes of a user who signed out may be left in the file.
   package func isSigningOut() throws -> Bool {
-    guard try database.has(SyncLogSchema.subject) else { return false }
+    guard try database.has(named: SyncLogSchema.name) else { return false }
     return try database.read { try $0.number("SELECT count(*) FROM sync_owner WHERE phase IS NOT NULL") > 0 }
   }
 

@@ -33,7 +33,7 @@ package final class SyncTracker {
 
   /// Whether the store is bound to a sync log; false when it has no tables of one.
   package static func isBound(_ database: Database) throws -> Bool {
-    guard try database.has(SyncLogSchema.subject) else { return false }
+    guard try database.has(named: SyncLogSchema.name) else { return false }
     return try database.read { try $0.number("SELECT count(*) FROM sync_log") > 0 }
   }
 

@@ -119,7 +119,7 @@ struct SyncFrame: Sendable, Equatable {
       guard frames.count < limit else { throw damaged("has more than \(limit) entries") }
       guard let sequence = number(&rest, before: UInt8(ascii: " ")),
         let length = number(&rest, before: UInt8(ascii: "\n")),
-        length <= Int64(SyncEnvelope.maximumSize + SyncSeal.overhead), length < Int64(rest.count),
+        length < Int64(rest.count),
         rest[rest.startIndex + Int(length)] == UInt8(ascii: "\n")
       else { throw damaged("entry \(frames.count + 1) is not framed") }
       let actual = sequence == 0 ? implied : sequence

@@ -73,9 +73,8 @@ package struct ConditionProbeCache: Sendable {
   func isStored(_ store: any ObjectStore, _ user: UserID, in connection: Connection) throws -> Bool {
     guard let identity = store.identity, let database else { return false }
     let now = database.clock.now()
-    let passed = try connection.first(
-      "SELECT passed FROM remote_probe WHERE remote = ? AND user = ?", .text(identity), .text(user.text)
-    ) { try $0.integer(0) }
+    let passed = try connection.numberIfAny(
+      "SELECT passed FROM remote_probe WHERE remote = ? AND user = ?", .text(identity), .text(user.text))
     // A time in the future was written with a wrong clock.
     guard let passed, passed >= 0, passed <= now else { return false }
     return now - passed < Self.validity

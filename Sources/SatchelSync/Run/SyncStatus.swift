@@ -41,7 +41,7 @@ public struct StoreSyncStatus: Sendable, Equatable, Codable, JSONConvertible {
 extension StoreSyncStatus {
   package init(_ database: Database) throws {
     self.init()
-    guard try database.has(SyncLogSchema.subject) else { return }
+    guard try database.has(named: SyncLogSchema.name) else { return }
     try database.read { connection in
       let found = try connection.first(
         """
