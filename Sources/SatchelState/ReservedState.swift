@@ -21,8 +21,8 @@ package struct ReservedState: Sendable {
   /// The maximum size of a collection's name in bytes.
   package static let maxCollectionBytes = 128
 
-  private func target(_ part: String, _ id: String) -> StateTarget {
-    .value(StateName(reserved: part, of: id, in: collection))
+  private func id(_ kind: StateID.Kind, _ part: String, of id: String) -> StateID {
+    StateID(kind, StateName(reserved: part, of: id, in: collection))
   }
 
   // MARK: Values
@@ -32,20 +32,21 @@ package struct ReservedState: Sendable {
   /// - Throws: as `StateStore.get(_:)`
   package func value(_ part: String, of id: String) throws -> (value: JSONValue, time: Int64)? {
     try state.checkOpen()
-    let name = StateName(reserved: part, of: id, in: collection)
-    guard let stored = try state.stored(name) else { return nil }
-    return (try state.value(stored, of: name), stored.time)
+    guard let document = try state.value(self.id(.value, part, of: id)),
+      case .value(let value?) = try document.opened(state.keyring.keys)
+    else { return nil }
+    return (value, document.modified)
   }
 
   /// Returns the values of a part of the collection, by id.
   package func values(_ part: String) throws -> Values {
     try state.checkOpen()
     let prefix = StateName.reservedPrefix(part, in: collection)
-    let changes = state.saver.operations { $0.kind == .value && $0.name.text.utf8.starts(with: prefix.utf8) }
+    let changes = state.saver.values(prefix: prefix)
     let stored = try state.read(changes) { reader, unsaved in
       var stored = try reader?.values(prefix: prefix) ?? [:]
       for operation in unsaved {
-        stored[operation.target.name] = operation.action.stored.flatMap { try? JSONValue(parsing: $0.bytes) }
+        stored[operation.id.name] = operation.action.value(after: nil)
       }
       return stored
     }
@@ -94,11 +95,13 @@ package struct ReservedState: Sendable {
   ///
   /// - Throws: as `StateStore.set(_:_:sensitive:synced:)`
   package func set(_ part: String, of id: String, to value: JSONValue) throws {
-    try state.set(StateName(reserved: part, of: id, in: collection), value, synced: true)
+    try state.set(self.id(.value, part, of: id), value, synced: true)
   }
 
   /// Removes a value.
-  package func remove(_ part: String, of id: String) throws { try state.add(target(part, id), .remove) }
+  package func remove(_ part: String, of id: String) throws {
+    try state.add(StateTarget(id: self.id(.value, part, of: id)), .remove)
+  }
 
   /// Saves changes now; inside a transaction or a batch, which they are not a part of, they are saved later.
   ///
@@ -113,10 +116,10 @@ package struct ReservedState: Sendable {
 
   /// Returns a list without limits, of which equal items are one. It is synchronized from its first item on.
   package func list(_ part: String, of id: String) -> StateList {
-    let bounds = StateListBounds(isUnique: true)
+    let bounds = StateBounds(isUnique: true)
     return StateList(
-      state: state, name: StateName(reserved: part, of: id, in: collection), bounds: bounds,
-      mark: StateMark(isSynced: true, bounds: .list(bounds)))
+      state: state, id: self.id(.list, part, of: id), bounds: bounds,
+      mark: StateMark(isSynced: true, bounds: bounds))
   }
 }
 

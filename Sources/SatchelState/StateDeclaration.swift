@@ -65,7 +65,7 @@ extension StateStore {
     try checkOpen()
     for (key, value) in declaration.defaults {
       _ = try StateName(ofHost: key, as: "key")
-      _ = try Self.bytes(of: value, at: "state/\(key)")
+      try Self.check(value, at: "state/\(key)")
     }
     try defaults.withLock { try Self.check(declaration.defaults, against: $0) }
     if let version = declaration.version {
@@ -88,26 +88,23 @@ extension StateStore {
   }
 
   private func migrate(to version: Int, _ declaration: StateDeclaration) throws {
-    let stored = try storedVersion()
+    let stored = try read([]) { reader, _ in reader?.version ?? 1 }
     if stored == version { return }
     guard !database.options.isReadOnly else {
       throw SatchelError(
         stored > version ? .newer : .readOnly,
         "state: its values have version \(stored); a store opened read-only cannot migrate them")
     }
-    guard !database.isInTransaction else {
-      throw SatchelError(
-        .invalid, "state: its values must be migrated, which a transaction cannot contain: declare it before")
-    }
-    guard try flush() else {
-      throw SatchelError(
-        .busy, "state: cannot be migrated while the outbox file has changes that were not drained")
-    }
+    try saveFirst("state: its values cannot be migrated")
     try context.prepare()
     let backup = try backUpBeforeMigrating(to: version, declaration)
     do {
-      try database.write { transaction in
-        try StateMigrationRun(transaction, context, declaration: declaration).migrate(to: version)
+      try locating(SatchelError.Details(subject: Change.Subject.state.rawValue)) {
+        try database.write { transaction in
+          var work = StateWork(context, transaction)
+          try work.migrate(to: version, declaration)
+          try work.finish()
+        }
       }
     } catch {
       // Nothing was changed: an app that fails at each start must not fill the disk with backups.
@@ -116,19 +113,16 @@ extension StateStore {
     }
   }
 
-  private func storedVersion() throws -> Int {
-    try read([]) { reader, _ in try reader?.versions.version() ?? 1 }
-  }
-
   /// - Returns: the path of the backup; nil when no values are migrated
   private func backUpBeforeMigrating(to version: Int, _ declaration: StateDeclaration) throws -> String? {
-    let stored: Int? = try read([]) { reader, _ in
-      guard let reader else { return nil }
-      let stored = try reader.versions.version()
-      guard stored != version, try !StateReader.plainValues(reader.connection).isEmpty else { return nil }
+    let stored: Int? = try context.documents.readReserved { documents in
+      guard documents.version != version, try !StateReader.plainValues(documents.connection).isEmpty else {
+        return nil
+      }
       // Throws before a backup is made when the migration is impossible.
-      _ = try reader.versions.migrations(from: stored, to: version, declaration, isEmpty: false)
-      return stored
+      _ = try documents.migrations(
+        to: version, by: declaration.migrations, callback: declaration.callback, isEmpty: false)
+      return Int(documents.version)
     }
     guard let stored, !database.isMemory else { return nil }
     return try database.backup(to: "\(database.path).before-state-\(stored)-\(database.clock.now())").path

@@ -8,7 +8,7 @@ import SatchelStorage
 /// `{"synced", "limit", "max_age", "unique", "minimum", "maximum", "removed", "sensitive", "waiting",
 /// "value" | "items" | "members" | "scores"}`, each only where it says something. Of sensitive state the last member is
 /// a string, the sealed text of the member, and the record is marked as sealed.
-struct StateDocument: Equatable, Sendable {
+struct StateDocument: Sendable {
   enum Content: Equatable, Sendable {
     case plain(StateContent)
     case sealed([UInt8])
@@ -44,21 +44,22 @@ struct StateDocument: Equatable, Sendable {
   /// Whether the document says nothing, and is not stored.
   var isVoid: Bool { !hasContent && mark == nil && !isSensitive && waiting.isEmpty }
 
-  private var isSealed: Bool {
-    if case .sealed = content { return true }
-    return isSensitive
+  var isSealed: Bool {
+    if case .sealed = content { true } else { false }
   }
 
   /// The name of the key that sealed the content; nil for plain content, and where it is damaged.
   var keyName: [UInt8]? {
-    if case .sealed(let bytes) = content { return SealedValue.keyName(of: bytes) }
-    return nil
+    if case .sealed(let bytes) = content { SealedValue.keyName(of: bytes) } else { nil }
   }
 
   // MARK: Sealing
 
-  /// Is authenticated together with the content: it cannot be opened in another document.
-  static func context(_ id: StateID) -> String { "state/\(id.text)" }
+  /// Returns the bytes of sealed content. They are authenticated together with the id: they cannot be opened in another
+  /// document.
+  static func sealed(_ content: StateContent, of id: StateID, by key: EncryptionKey) throws -> [UInt8] {
+    SealedValue.seal(try (content.json ?? .null).serialized(), by: key, at: "state/\(id.text)")
+  }
 
   /// Returns the content, which is opened if it is sealed.
   ///
@@ -69,49 +70,64 @@ struct StateDocument: Equatable, Sendable {
     switch content {
     case .plain(let content): return content
     case .sealed(let bytes):
-      let text = try SealedValue.open(bytes, by: keys, at: id.location, sealedAt: Self.context(id))
-      let opened = StateContent(id.kind, try StateStore.value(of: text, at: id.location))
-      guard var opened else {
+      let text = try SealedValue.open(bytes, by: keys, at: id.location, sealedAt: "state/\(id.text)")
+      guard let json = try? JSONValue(parsing: text), let opened = StateContent(id.kind, json) else {
         throw SatchelError(
           .damaged, "\(id.location): its sealed content is not that of a \(id.kind.rawValue)")
       }
-      limitTimes(of: &opened)
-      return opened
+      return credible(opened)
     }
-  }
-
-  /// The text of content that is to be sealed.
-  static func text(of content: StateContent, _ id: StateID) throws -> [UInt8] {
-    try (try content.json(at: id.location) ?? .null).serialized()
   }
 
   /// Items have no times after the last change, unless the clock was ahead: then the time of the record was corrected.
-  private func limitTimes(of content: inout StateContent) {
-    guard case .list(var list) = content, let newest = list.items.first, newest.time > modified else {
-      return
+  private func credible(_ content: StateContent) -> StateContent {
+    guard case .list(var items) = content, let newest = items.first, newest.time > modified else {
+      return content
     }
-    list.limitTimes(to: modified)
-    content = .list(list)
+    items.limitTimes(to: modified) { $0 > modified }
+    return .list(items)
   }
 
   /// The time of the newest element of its content; 0 for none.
   func newestTime(_ content: StateContent) -> Int64 {
-    if case .list(let list) = content { return list.items.first?.time ?? 0 }
+    if case .list(let items) = content { return items.first?.time ?? 0 }
     return content.isEmpty ? 0 : modified
   }
+
+  // MARK: Changes
 
   /// Sets content that is not sealed, and the time of the change.
   mutating func set(_ new: StateContent, at time: Int64) {
     content = .plain(new)
+    didChange(at: time)
+  }
+
+  private mutating func didChange(at time: Int64) {
     modified = min(max(time, 0), StoreClock.latest)
-    if case .list(let list) = new { modified = max(modified, list.items.first?.time ?? 0) }
+    if case .plain(.list(let items)) = content { modified = max(modified, items.first?.time ?? 0) }
     if hasContent { isRemoved = false }
   }
-}
 
-// MARK: - As it is stored
+  /// Applies a change to content that is plain, or is replaced.
+  mutating func apply(_ operation: StateOperation) {
+    switch operation.action {
+    case .seal(let bytes): content = .sealed(bytes)
+    case .remove where id.kind == .value:
+      content = .plain(.value(nil))
+      isRemoved = mark != nil
+    default:
+      if operation.replacesContent { content = .plain(StateContent(id.kind)) }
+      guard case .plain(var plain) = content else { return }
+      // Released, so that elements are changed in place.
+      content = .plain(.value(nil))
+      plain.apply(operation)
+      content = .plain(plain)
+    }
+    didChange(at: operation.time)
+  }
 
-extension StateDocument {
+  // MARK: As it is stored
+
   /// - Throws: `.damaged` for a document that this library cannot have written
   init(_ stored: ReservedDocument, of id: StateID) throws {
     self.init(id)
@@ -127,12 +143,11 @@ extension StateDocument {
   }
 
   private mutating func read(_ members: JSONObject, isSealed: Bool) throws {
-    let json = JSONValue.object(members)
     if let synced = members["synced"] {
       guard let isSynced = synced.boolValue else {
         throw JSONError("must be true or false", pointer: "/synced")
       }
-      mark = StateMark(isSynced: isSynced, bounds: isSynced ? try bounds(json) : nil)
+      mark = StateMark(isSynced: isSynced, bounds: isSynced ? try bounds(members) : nil)
     }
     isRemoved = members["removed"] == true
     isSensitive = members["sensitive"] == true
@@ -142,35 +157,29 @@ extension StateDocument {
     }
     let member = StateContent.member(id.kind)
     guard let stored = members[member] else { return }
-    guard isSealed else {
-      guard var content = StateContent(id.kind, stored) else {
+    if isSealed {
+      guard let bytes = stored.base64Value else { throw JSONError("is not sealed", pointer: "/\(member)") }
+      content = .sealed(bytes)
+    } else {
+      guard let plain = StateContent(id.kind, stored) else {
         throw JSONError("is not the content of a \(id.kind.rawValue)", pointer: "/\(member)")
       }
-      limitTimes(of: &content)
-      self.content = .plain(content)
-      return
+      content = .plain(credible(plain))
     }
-    guard case .string(var text) = stored,
-      let bytes = text.withUTF8({ Base64.decoded(UnsafeRawBufferPointer($0)) })
-    else { throw JSONError("is not sealed", pointer: "/\(member)") }
-    content = .sealed(bytes)
   }
 
-  private func bounds(_ json: JSONValue) throws -> StateBounds? {
-    switch id.kind {
-    case .value, .set: return nil
-    case .scores where json["minimum"] == nil && json["maximum"] == nil: return nil
-    case .list, .scores:
-      guard let bounds = StateBounds(json, of: id.kind) else {
-        throw JSONError("its bounds are damaged", pointer: "")
-      }
-      return bounds
+  private func bounds(_ members: JSONObject) throws -> StateBounds? {
+    if let bounds = StateBounds(.object(members), of: id.kind) { return bounds }
+    let hasNone = id.kind != .list && members["minimum"] == nil && members["maximum"] == nil
+    guard hasNone || id.kind == .value || id.kind == .set else {
+      throw JSONError("its bounds are damaged", pointer: "")
     }
+    return nil
   }
 
   /// Returns the document as it is stored.
   ///
-  /// - Parameter key: seals sensitive content
+  /// - Parameter key: seals content that is not sealed yet; nil where it is not to be
   func stored(sealedBy key: EncryptionKey?) throws -> ReservedDocument {
     var object = JSONObject()
     if let mark {
@@ -182,24 +191,12 @@ extension StateDocument {
     if !waiting.isEmpty { object["waiting"] = .array(waiting) }
     let member = StateContent.member(id.kind)
     switch content {
+    case .plain(let content) where content.isEmpty: break
     case .plain(let content):
-      if content.isEmpty { break }
-      guard let key, isSensitive else {
-        object[member] = try content.json(at: id.location)
-        break
-      }
-      let text = try Self.text(of: content, id)
-      object[member] = Self.string(SealedValue.seal(text, by: key, at: Self.context(id)))
-    case .sealed(let bytes): object[member] = Self.string(bytes)
+      object[member] = try key.map { .base64(try Self.sealed(content, of: id, by: $0)) } ?? content.json
+    case .sealed(let bytes): object[member] = .base64(bytes)
     }
     return ReservedDocument(
-      modified: modified, isSealed: isSealed,
-      body: try JSONValue.object(object).serialized())
-  }
-
-  private static func string(_ sealed: [UInt8]) -> JSONValue {
-    var text: [UInt8] = []
-    Base64.append(sealed, to: &text)
-    return .string(String(decoding: text, as: UTF8.self))
+      modified: modified, isSealed: isSealed || isSensitive, body: try JSONValue.object(object).serialized())
   }
 }

@@ -47,7 +47,7 @@ final class StateSaver: @unchecked Sendable {
     in context: StateContext
   ) throws {
     try lock.withLock {
-      if let mark { try insert(.mark(target.id), .mark(mark), context: context) }
+      if let mark { try insert(StateTarget(id: target.id, isMark: true), .mark(mark), context: context) }
       try insert(target, action, context: context)
     }
   }
@@ -96,6 +96,11 @@ final class StateSaver: @unchecked Sendable {
 
   /// The number of the newest change of this handle.
   var newestChange: Int64 { lock.withLock { changes.newest } }
+
+  /// Returns the changes of the values whose names begin with a prefix.
+  func values(prefix: String) -> [StateOperation] {
+    operations { $0.id.kind == .value && !$0.isMark && $0.id.name.text.utf8.starts(with: prefix.utf8) }
+  }
 
   func operations(where condition: (StateTarget) -> Bool) -> [StateOperation] {
     lock.withLock { changes.all(where: condition) }
@@ -176,12 +181,12 @@ final class StateSaver: @unchecked Sendable {
 
   /// Lets the changes be saved at a time. Requires the lock.
   private func request(at due: Int64, _ context: StateContext) throws {
-    let (sensitive, cache) = (context.sensitive, context.cache)
     let job =
       self.job
-      ?? context.database.scheduler.prompt.job { [weak self, weak documents = context.documents] in
+      ?? context.database.scheduler.prompt.job {
+        [weak self, weak documents = context.documents, cache = context.cache] in
         guard let self, let documents else { return nil }
-        return saveIfDue(in: StateContext(documents, sensitive, cache: cache))
+        return saveIfDue(in: StateContext(documents, cache))
       }
     self.job = job
     try job.request(at: due)

@@ -7,34 +7,22 @@ extension StateStore {
     if database.isClosed { throw SatchelError(.closed, "\(database.path): the store is closed") }
   }
 
+  func checkWritable() throws {
+    try checkOpen()
+    guard !database.options.isReadOnly else {
+      throw SatchelError(.readOnly, "\(database.path): opened read-only")
+    }
+    try database.refuseWhileMigrating()
+  }
+
+  // MARK: Changing
+
   /// Adds a change to those in memory.
   ///
   /// - Parameter mark: is saved together with the change
   func add(_ target: StateTarget, _ action: StateOperation.Action, marking mark: StateMark? = nil) throws {
     try checkWritable()
     try saver.add(target, action, marking: mark, in: context)
-  }
-
-  /// Adds a mark to the changes in memory, unless it is set already. Does nothing in a store opened
-  /// read-only.
-  func mark(_ id: StateID, _ mark: StateMark?) throws {
-    guard let mark, !database.options.isReadOnly else { return }
-    try checkOpen()
-    if try self.mark(of: id) != mark { try add(.mark(id), .mark(mark)) }
-  }
-
-  /// Returns the mark, with a pending change to it applied; nil when unknown.
-  private func mark(of id: StateID) throws -> StateMark? {
-    let changes = saver.operations(of: .mark(id))
-    do {
-      return try read(changes) { reader, unsaved in
-        if case .mark(let mark)? = unsaved.last?.action { return mark }
-        return try reader?.document(id)?.mark
-      }
-    } catch let error as SatchelError where error.isAboutStore {
-      // Setting it again changes nothing.
-      return nil
-    }
   }
 
   /// Adds a change to those in memory, and returns what `body` read just before it.
@@ -45,13 +33,71 @@ extension StateStore {
     return try saver.add(target, action, in: context, reading: body)
   }
 
-  func checkWritable() throws {
+  /// Adds a mark to the changes in memory, unless it is set already. Does nothing in a store opened
+  /// read-only.
+  func mark(_ id: StateID, _ mark: StateMark?) throws {
+    guard let mark, !database.options.isReadOnly else { return }
     try checkOpen()
-    guard !database.options.isReadOnly else {
-      throw SatchelError(.readOnly, "\(database.path): opened read-only")
+    let target = StateTarget(id: id, isMark: true)
+    do {
+      let known = try read(saver.operations(of: target)) { reader, unsaved -> StateMark? in
+        if case .mark(let mark)? = unsaved.last?.action { return mark }
+        return try reader?.document(id)?.mark
+      }
+      if known == mark { return }
+    } catch let error as SatchelError where error.isAboutStore {
+      // Setting it again changes nothing.
     }
-    try database.refuseWhileMigrating()
+    try add(target, .mark(mark))
   }
+
+  /// Saves pending changes before something that is one transaction of its own.
+  ///
+  /// - Parameter action: what cannot be done otherwise, for the messages
+  /// - Throws: `.invalid` inside a transaction, `.busy` where changes stay in the outbox file
+  func saveFirst(_ action: @autoclosure () -> String) throws {
+    guard !database.isWriting else {
+      throw SatchelError(.invalid, "\(action()) inside a transaction; do so before or after it")
+    }
+    guard try flush() else {
+      throw SatchelError(.busy, "\(action()) while the outbox file has changes that were not drained")
+    }
+  }
+
+  /// Changes the store in one transaction.
+  func write(_ body: (inout StateWork) throws -> Void) throws {
+    try outbox.write(in: database) { transaction in
+      var work = StateWork(context, transaction)
+      try body(&work)
+      try work.finish()
+    }
+  }
+
+  /// Removes everything from a list, a set or scores, in one transaction, before this returns. Pending
+  /// changes are saved first. Requires no encryption key, so that content that was sealed with a lost key can
+  /// be removed.
+  ///
+  /// - Parameters:
+  ///   - kind: not a value, which `remove` removes
+  ///   - name: 1 to 255 bytes
+  /// - Throws: `SatchelError` `.invalid` for a value, for an invalid name, and inside a transaction of the same thread;
+  ///   `.busy`, `.full` and others when the store cannot be written, or has changes in its outbox file: nothing is
+  ///   removed then; `.readOnly`, `.closed`
+  public func clear(_ kind: Change.StateKey.Kind, _ name: String) throws {
+    let id = StateID(kind, try StateName(ofHost: name, as: "name"))
+    guard kind != .value else {
+      throw SatchelError(.invalid, "\(id.location): a value is removed by its key")
+    }
+    try clear(id)
+  }
+
+  func clear(_ id: StateID) throws {
+    try checkWritable()
+    try saveFirst("\(id.location): cannot be cleared")
+    if try context.hasTables { try write { try $0.clear(id) } }
+  }
+
+  // MARK: Reading
 
   /// Reads one snapshot of the store, and the given changes that the snapshot does not contain. `changes`
   /// must have been read from memory before.
@@ -70,77 +116,62 @@ extension StateStore {
     }
   }
 
-  /// A value as it is kept, and the time of its last change in Unix milliseconds.
-  enum StoredValue {
-    case plain(JSONValue, time: Int64)
-    case sealed([UInt8], time: Int64)
-
-    var time: Int64 {
-      switch self {
-      case .plain(_, let time), .sealed(_, let time): time
-      }
+  /// Returns the document of a value, with the newest change to it applied; nil where it has none.
+  func value(_ id: StateID) throws -> StateDocument? {
+    let document = try newest(of: StateTarget(id: id)) { change in
+      var document = StateDocument(id)
+      document.apply(change)
+      return document
+    } stored: {
+      try $0.document(id)
     }
-  }
-
-  /// Returns a value, with the newest change to it applied.
-  func stored(_ name: StateName) throws -> StoredValue? {
-    let id = StateID(.value, name)
-    return try newest(of: .value(name)) { change in
-      guard let (bytes, isSealed) = change.action.stored else { return nil }
-      return try isSealed
-        ? .sealed(bytes, time: change.time)
-        : .plain(Self.value(of: bytes, at: id.location), time: change.time)
-    } stored: { reader in
-      guard let document = try reader.document(id) else { return nil }
-      switch document.content {
-      case .plain(.value(let value?)): return .plain(value, time: document.modified)
-      case .plain: return nil
-      case .sealed(let bytes): return .sealed(bytes, time: document.modified)
-      }
-    }
+    return document?.hasContent == true ? document : nil
   }
 
   /// Whether a set has a member, with the newest change to it applied.
   func hasMember(_ target: StateTarget) throws -> Bool {
-    try newest(of: target) { change in
-      change.action.stored.map { _ in true }
+    try newest(of: target) {
+      $0.action != .remove
     } stored: { reader in
       guard let key = target.key, case .set(let members) = try reader.content(target.id) else { return nil }
-      return members[key].map { _ in true }
+      return members[key] != nil
     } ?? false
   }
 
-  /// Opens a value.
-  ///
-  /// - Throws: `.unauthorized` when its key is not set, `.damaged`
-  func value(_ stored: StoredValue, of name: StateName) throws -> JSONValue {
-    switch stored {
-    case .plain(let value, _): return value
-    case .sealed(let bytes, _):
-      let id = StateID(.value, name)
-      let text = try SealedValue.open(
-        bytes, by: keyring.keys, at: id.location, sealedAt: StateDocument.context(id))
-      return try Self.value(of: text, at: id.location)
+  /// Returns a score, with the changes to it applied; nil for none.
+  func score(_ target: StateTarget) throws -> Double? {
+    try read(saver.operations(of: target)) { reader, unsaved in
+      var score: Double?
+      if let key = target.key, case .scores(let scores)? = try reader?.content(target.id) {
+        score = scores[key]
+      }
+      return unsaved.reduce(score) { $1.action.score(after: $0) }
     }
   }
 
   private func newest<Content>(
-    of target: StateTarget, changed: (StateOperation) throws -> Content?,
+    of target: StateTarget, changed: (StateOperation) -> Content,
     stored: (StateReader) throws -> Content?
   ) throws -> Content? {
     // A pending change is newer than anything in the store.
-    if let pending = saver.pending(target) { return try changed(pending) }
+    if let pending = saver.pending(target) { return changed(pending) }
     let changes = saver.operations(of: target)
     do {
       return try read(changes) { reader, unsaved in
-        if let newest = unsaved.last { return try changed(newest) }
+        if let newest = unsaved.last { return changed(newest) }
         return try reader.flatMap(stored)
       }
     } catch let error as SatchelError where error.isAboutStore {
       // When the store can be neither written nor read, the outbox file decides.
       guard let newest = changes.last else { throw error }
-      return try changed(newest)
+      return changed(newest)
     }
+  }
+
+  /// Returns the content of a set or scores with the unsaved changes applied.
+  func content(_ id: StateID) throws -> StateContent {
+    try checkOpen()
+    return try content(id, with: saver.operations { $0.id == id && !$0.isMark }).content
   }
 
   /// Returns the content of a list, a set or scores with the unsaved changes applied, and the time at which it was read.
@@ -154,28 +185,19 @@ extension StateStore {
     }
   }
 
-  /// Returns a value serialized as JSON.
+  /// Checks a value that a host gave.
   ///
   /// - Throws: `.invalid` for a value that cannot be represented in JSON, is larger than `maximumBytes` or has more
   ///   levels than `maximumDepth`
-  static func bytes(of value: JSONValue, at location: String) throws -> [UInt8] {
+  static func check(_ value: JSONValue, at location: String) throws {
     guard value.depth <= maximumDepth else {
       throw SatchelError(.invalid, "\(location): has more than \(maximumDepth) levels").at(
         limit: maximumDepth)
     }
-    let bytes = try naming(location) { try value.serialized() }
-    guard bytes.count <= maximumBytes else {
-      throw SatchelError(.invalid, "\(location): has \(bytes.count) bytes; the maximum is \(maximumBytes)")
+    let count = try naming(location) { try value.serialized() }.count
+    guard count <= maximumBytes else {
+      throw SatchelError(.invalid, "\(location): has \(count) bytes; the maximum is \(maximumBytes)")
         .at(limit: maximumBytes)
-    }
-    return bytes
-  }
-
-  static func value(of bytes: [UInt8], at location: String) throws -> JSONValue {
-    do {
-      return try JSONValue(parsing: bytes)
-    } catch {
-      throw SatchelError(.damaged, "\(location): the stored value is not JSON: \(error)", underlying: error)
     }
   }
 }

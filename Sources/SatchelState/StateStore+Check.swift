@@ -11,10 +11,7 @@ extension StateStore {
       var findings: [StoreFinding] = []
       func report(_ message: String) { findings.append(StoreFinding(code: "state", message: message)) }
       try ReservedReader.each(connection) { key, stored in
-        guard let id = StateID(key) else {
-          if let message = StateVersions.defect(key, stored) { report(message) }
-          return
-        }
+        guard let id = StateID(key) else { return report("\(key): is no state") }
         // The check of the documents names one that is not JSON.
         guard stored.body.withUnsafeBytes({ (try? JSONScanner.check($0)) != nil }) else { return }
         do {
@@ -33,20 +30,37 @@ extension StateStore {
     values: Int, members: Int, scores: Int, items: Int
   ) {
     var counts = (values: 0, members: 0, scores: 0, items: 0)
-    try ReservedReader.each(connection) { key, stored in
-      guard let id = StateID(key), !id.name.isReserved, let document = try? StateDocument(stored, of: id)
-      else {
-        return
-      }
-      switch document.content {
-      case .plain(.value(let value)): counts.values += value == nil ? 0 : 1
-      case .plain(.list(let list)): counts.items += list.items.count
-      case .plain(.set(let members)): counts.members += members.count
-      case .plain(.scores(let scores)): counts.scores += scores.count
-      case .sealed: counts.values += id.kind == .value ? 1 : 0
-      }
-    }
+    try ReservedReader.each(
+      connection,
+      states { id, document in
+        if id.name.isReserved { return }
+        if id.kind == .value, document.hasContent { counts.values += 1 }
+        guard case .plain(let content) = document.content else { return }
+        counts.items += content.items.count
+        counts.members += content.members.count
+        counts.scores += content.scores.count
+      })
     return counts
+  }
+
+  // MARK: Signing out
+
+  /// The number of values, lists, sets and scores that are marked for synchronizing and have content.
+  package func countForSync(_ connection: Connection) throws -> Int64 {
+    guard try context.hasTables else { return 0 }
+    var count: Int64 = 0
+    try ReservedReader.each(
+      connection, states { if $1.mark?.isSynced == true, $1.hasContent { count += 1 } })
+    return count
+  }
+
+  /// Removes synchronized and sensitive content, as a part of signing out: it is the user's, other state is the device's.
+  /// None of it is a removal that is synchronized. What the host marked stays marked.
+  package func signOut(in transaction: Transaction) throws {
+    guard try context.hasTables else { return }
+    var work = StateWork(context, transaction)
+    try work.signOut()
+    try work.finish()
   }
 }
 
@@ -60,34 +74,17 @@ extension StateDocument {
       if hasContent { defects.append("was removed, and has a value") }
     }
     for operation in waiting {
-      let known = try? StateEntry.operation(operation, writer: 0, keys: [:])
+      let known = try? StateOperation(operation, writer: 0, keys: [:])
       defects.append(
-        known?.target.id == id ? "a change waits for the encryption key" : "a change that waits is damaged")
+        known?.id == id ? "a change waits for the encryption key" : "a change that waits is damaged")
     }
-    guard case .sealed(let bytes) = content else { return defects }
+    guard isSealed else { return defects }
     if id.kind != .value, !isSensitive { defects.append("is sealed, and not sensitive") }
-    if SealedValue.keyName(of: bytes) == nil {
+    if keyName == nil {
       defects.append("is not sealed")
     } else if let name = keyName, keys[name] != nil, (try? opened(keys)) == nil {
       defects.append("cannot be opened")
     }
     return defects
-  }
-}
-
-extension StateVersions {
-  /// Returns the reason why a document that is not one of state cannot be a migration; nil for a sound one.
-  fileprivate static func defect(_ key: String, _ stored: ReservedDocument) -> String? {
-    let versions = StateVersions(version: { 1 }) { $0 == key ? stored : nil }
-    guard key.hasPrefix("@migration/"), let version = Int(key.dropFirst(11)), Self.key(version) == key,
-      (2...Int(Int32.max)).contains(version)
-    else { return "\(key): is no state" }
-    do {
-      _ = try versions.migration(to: version, callback: nil)
-      _ = try versions.kept(to: version)
-      return nil
-    } catch {
-      return "\(error)"
-    }
   }
 }

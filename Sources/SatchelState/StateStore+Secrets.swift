@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelDocuments
+import SatchelJSON
 import SatchelStorage
 
 extension StateStore {
@@ -44,10 +45,7 @@ extension StateStore {
         throw SatchelError(.unauthorized, "the current key was not set; set it before changing it")
       }
       if current.name == key.name { return }
-      guard try flush() else {
-        throw SatchelError(
-          .busy, "the key cannot be changed while the outbox file has changes that were not drained")
-      }
+      try saveFirst("the key cannot be changed")
       keyring.add(key)
       do {
         try outbox.write(in: database) { try keyring.reseal(with: key, in: $0) }
@@ -67,9 +65,9 @@ extension StateStore {
         find: { name, connection in
           try ReservedReader.exist(connection) ? StateReader.sealed(notBy: name, connection) : nil
         },
-        reseal: { [weak documents = context.documents, sensitive] key, keys, transaction in
+        reseal: { [weak documents = context.documents, cache = context.cache] key, keys, transaction in
           guard try ReservedReader.exist(transaction.connection) else { return }
-          var work = StateWork(try StateContext(of: documents, sensitive), transaction)
+          var work = StateWork(try StateContext(of: documents, cache), transaction)
           try work.reseal(with: key, keys)
           try work.finish()
         }))
@@ -83,13 +81,11 @@ extension StateStore {
 
   private func applyWaiting() throws {
     guard try context.hasTables else { return }
-    let waiting = try database.read { try StateReader.sealed($0).contains { !$0.waiting.isEmpty } }
-    guard waiting else { return }
-    try outbox.write(in: database) { transaction in
-      var work = StateWork(context, transaction)
-      try work.applyWaiting()
-      try work.finish()
+    var isWaiting = false
+    try database.read { connection in
+      try ReservedReader.eachSealed(connection, states { if !$1.waiting.isEmpty { isWaiting = true } })
     }
+    if isWaiting { try write { try $0.applyWaiting() } }
   }
 
   // MARK: Lists, sets and scores
@@ -118,34 +114,23 @@ extension StateStore {
     let isSoAlready = try read([]) { reader, _ in
       try (reader?.document(id)?.isSensitive ?? false) == isSensitive
     }
-    if isSoAlready || database.options.isReadOnly { return sensitive.note(id, isSensitive) }
-    guard !database.isWriting else {
-      throw SatchelError(
-        .invalid, "\(id.location): cannot be made sensitive, or not, inside a transaction; do so before")
-    }
-    // Saved first, because spooled changes keep the form in which they were made.
-    guard try flush() else {
-      throw SatchelError(
-        .busy,
-        "\(id.location): cannot be made sensitive, or not, while the outbox file has changes that were not drained"
-      )
-    }
+    if isSoAlready || database.options.isReadOnly { return context.cache.note(id, isSensitive: isSensitive) }
+    // Spooled changes keep the form in which they were made.
+    try saveFirst("\(id.location): cannot be made sensitive, or not,")
     try context.prepare()
     let wasSensitive = try context.isSensitive(id)
     // First, so that concurrent additions are not spooled in plain text.
-    if isSensitive { sensitive.note(id, true) }
+    if isSensitive { context.cache.note(id, isSensitive: true) }
     do {
-      try outbox.write(in: database) { transaction in
-        var work = StateWork(context, transaction)
+      try write { work in
         try work.applyWaiting(of: id)
         try work.setSensitive(id, isSensitive)
-        try work.finish()
       }
     } catch {
-      sensitive.note(id, wasSensitive)
+      context.cache.note(id, isSensitive: wasSensitive)
       throw error
     }
-    sensitive.note(id, isSensitive)
+    context.cache.note(id, isSensitive: isSensitive)
   }
 
   /// Checks that a change of a list, a set or scores can be sealed, if they are sensitive.
@@ -169,8 +154,8 @@ extension StateStore {
   // MARK: Values
 
   /// Seals a sensitive value and adds the change.
-  func seal(_ bytes: [UInt8], as name: StateName, marking mark: StateMark? = nil) throws {
-    let location = "state/\(name.text)"
+  func seal(_ value: JSONValue, as id: StateID, marking mark: StateMark? = nil) throws {
+    let location = id.location
     while true {
       guard let key = keyring.current else {
         throw SatchelError.keyNotSet(location)
@@ -181,10 +166,10 @@ extension StateStore {
         if try whileNotRotating({ keyring.current?.name != key.name }) { continue }
         throw SatchelError.notTheKey(location, other)
       }
-      let sealed = SealedValue.seal(bytes, by: key, at: StateDocument.context(StateID(.value, name)))
+      let sealed = try StateDocument.sealed(.value(value), of: id, by: key)
       let isAdded = try whileNotRotating {
         guard keyring.current?.name == key.name else { return false }
-        try add(.value(name), .set(sealed, isSealed: true), marking: mark)
+        try add(StateTarget(id: id), .seal(sealed), marking: mark)
         return true
       }
       if isAdded { return }
@@ -193,15 +178,15 @@ extension StateStore {
 
   /// Returns the key of a value, or the name of a collection, that is sealed with another encryption key.
   private func sealed(notBy key: EncryptionKey) throws -> String? {
-    let changes = saver.operations { $0.kind == .value }
+    let changes = saver.values(prefix: "")
     do {
       return try read(changes) { reader, unsaved in
         for operation in unsaved {
-          guard case .set(let bytes, isSealed: true) = operation.action else { continue }
-          if SealedValue.keyName(of: bytes) != key.name { return operation.target.name.text }
+          guard case .seal(let bytes) = operation.action else { continue }
+          if SealedValue.keyName(of: bytes) != key.name { return operation.id.name.text }
         }
         // Values that a pending change removes or replaces do not count.
-        let replaced = Set(unsaved.map(\.target.name))
+        let replaced = Set(unsaved.map(\.id))
         if let reader, let own = try StateReader.sealed(notBy: key.name, except: replaced, reader.connection)
         {
           return own

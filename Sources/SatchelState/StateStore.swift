@@ -21,7 +21,6 @@ public final class StateStore: Sendable {
   var database: Database { context.database }
   var outbox: Outbox { context.outbox }
   var keyring: Keyring { context.keyring }
-  var sensitive: SensitiveState { context.sensitive }
   /// The declared defaults of values.
   let defaults = Locked(JSONObject())
 
@@ -29,11 +28,11 @@ public final class StateStore: Sendable {
   ///
   /// - Parameter documents: of the same store; its outbox is drained when all entry kinds are registered
   package init(_ documents: RecordStore, options: StateOptions = StateOptions()) {
-    let (database, outbox, sensitive) = (documents.database, documents.outbox, SensitiveState())
-    context = StateContext(documents, sensitive)
+    let (database, outbox, cache) = (documents.database, documents.outbox, StateCache())
+    context = StateContext(documents, cache)
     saver = StateSaver(options: options, spooled: Self.spooled(outbox, database))
-    outbox.register(StateEntry.kind, of: .state) { [weak documents, sensitive] entry, transaction, database in
-      let context = try StateContext(of: documents, sensitive)
+    outbox.register(StateEntry.kind, of: .state) { [weak documents, cache] entry, transaction, database in
+      let context = try StateContext(of: documents, cache)
       try context.prepare()
       try StateEntry(json: entry, keys: database.keyring.keys).apply(in: transaction, context)
     }
@@ -75,16 +74,19 @@ public final class StateStore: Sendable {
   public func set(
     _ key: String, _ value: JSONValue, sensitive: Bool = false, synced: Bool? = nil
   ) throws {
-    try set(StateName(ofHost: key, as: "key"), value, sensitive: sensitive, synced: synced)
+    try set(Self.value(key), value, sensitive: sensitive, synced: synced)
   }
 
-  func set(_ name: StateName, _ value: JSONValue, sensitive: Bool = false, synced: Bool?) throws {
-    let id = StateID(.value, name)
+  private static func value(_ key: String) throws -> StateID {
+    StateID(.value, try StateName(ofHost: key, as: "key"))
+  }
+
+  func set(_ id: StateID, _ value: JSONValue, sensitive: Bool = false, synced: Bool?) throws {
     let mark = try StateMark.requested(synced, of: id)
     try locating(id.details) {
-      let bytes = try Self.bytes(of: value, at: id.location)
-      guard sensitive else { return try add(.value(name), .set(bytes, isSealed: false), marking: mark) }
-      try seal(bytes, as: name, marking: mark)
+      try Self.check(value, at: id.location)
+      guard sensitive else { return try add(StateTarget(id: id), .set(value), marking: mark) }
+      try seal(value, as: id, marking: mark)
     }
   }
 
@@ -93,7 +95,7 @@ public final class StateStore: Sendable {
   /// - Throws: `SatchelError` `.invalid` for an invalid key, and for one that is too long to be synchronized;
   ///   `.readOnly`, `.closed`
   public func setSynced(_ key: String, _ synced: Bool = true) throws {
-    let id = StateID(.value, try StateName(ofHost: key, as: "key"))
+    let id = try Self.value(key)
     try mark(id, StateMark.requested(synced, of: id))
   }
 
@@ -103,12 +105,13 @@ public final class StateStore: Sendable {
   ///   for one that was modified outside of the library, `.closed`, `.io`
   public func get(_ key: String) throws -> JSONValue? {
     try checkOpen()
-    let name = try StateName(ofHost: key, as: "key")
+    let id = try Self.value(key)
     // Read the store before the keyring: a new key is in the keyring before the first value is sealed with
     // it.
-    return try locating(StateID(.value, name).details) {
-      guard let stored = try stored(name) else { return defaults.withLock { $0[key] } }
-      return try value(stored, of: name)
+    return try locating(id.details) {
+      guard let document = try value(id) else { return defaults.withLock { $0[key] } }
+      guard case .value(let value) = try document.opened(keyring.keys) else { return nil }
+      return value
     }
   }
 
@@ -141,20 +144,19 @@ public final class StateStore: Sendable {
 
   /// Removes a value; a sensitive one can be removed without the encryption key.
   public func remove(_ key: String) throws {
-    try add(.value(try StateName(ofHost: key, as: "key")), .remove)
+    try add(StateTarget(id: Self.value(key)), .remove)
   }
 
   /// Returns the keys that begin with a prefix, in byte order.
   public func keys(prefix: String = "") throws -> [String] {
     try checkOpen()
-    let changes = saver.operations { $0.kind == .value && $0.name.text.utf8.starts(with: prefix.utf8) }
-    return try read(changes) { reader, unsaved in
+    return try read(saver.values(prefix: prefix)) { reader, unsaved in
       var keys = Set(try reader?.names(prefix: prefix) ?? [])
       for operation in unsaved {
         if operation.action == .remove {
-          keys.remove(operation.target.name)
+          keys.remove(operation.id.name)
         } else {
-          keys.insert(operation.target.name)
+          keys.insert(operation.id.name)
         }
       }
       return keys.filter { !$0.isReserved }.sorted().map(\.text)
@@ -201,11 +203,11 @@ public final class StateStore: Sendable {
     guard maxAge.map({ (1...StoreClock.latest).contains($0) }) ?? true else {
       throw SatchelError(.invalid, "max_age: must be 1 ms or more, and within reason")
     }
-    let bounds = StateListBounds(limit: limit, maxAge: maxAge, isUnique: isUnique)
+    let bounds = StateBounds(limit: limit, maxAge: maxAge, isUnique: isUnique)
     let id = StateID(.list, try StateName(ofHost: name, as: "list"))
     try setSensitive(id, sensitive)
-    try mark(id, StateMark.requested(synced, of: id, bounds: .list(bounds)))
-    return StateList(state: self, name: id.name, bounds: bounds)
+    try mark(id, StateMark.requested(synced, of: id, bounds: bounds))
+    return StateList(state: self, id: id, bounds: bounds)
   }
 
   /// Returns a set of values.
@@ -217,7 +219,7 @@ public final class StateStore: Sendable {
     let id = StateID(.set, try StateName(ofHost: name, as: "set"))
     try setSensitive(id, sensitive)
     try mark(id, StateMark.requested(synced, of: id))
-    return StateSet(state: self, name: id.name)
+    return StateSet(state: self, id: id)
   }
 
   /// Returns scores: numbers by key that are added to and kept within bounds.
@@ -235,8 +237,8 @@ public final class StateStore: Sendable {
     }
     let id = StateID(.scores, try StateName(ofHost: name, as: "scores"))
     try setSensitive(id, sensitive)
-    try mark(id, StateMark.requested(synced, of: id, bounds: .scores(bounds)))
-    return StateScores(state: self, name: id.name, bounds: bounds)
+    try mark(id, StateMark.requested(synced, of: id, bounds: StateBounds(range: bounds)))
+    return StateScores(state: self, id: id, bounds: bounds)
   }
 }
 

@@ -14,63 +14,50 @@ struct UnsavedChanges {
   /// Changes up to this number are not pending: they are being saved, or spooled.
   private var inFlight: Int64 = 0
   let writer: Int64
-  /// The changes in the outbox file whose key is not known.
-  private var locked: [(operation: StateOperation, number: Int64)] = []
 
   /// - Parameter spooled: the operations that an earlier handle left in the outbox file, in order
   init(writer: Int64, spooled: [StateOperation] = []) {
     self.writer = writer
     // They have lower numbers than this handle's own changes.
     for (position, operation) in spooled.enumerated() {
-      let number = Int64(position - spooled.count)
-      if case .locked = operation.action {
-        locked.append((operation, number))
-      } else {
-        insert(operation, numbered: number)
-      }
+      insert(operation, numbered: Int64(position - spooled.count))
     }
   }
 
-  /// Adds the changes in the outbox file whose key has become known. Without the key no change was added to
-  /// the same lists, sets and scores.
+  /// Opens the changes in the outbox file whose key has become known. Without the key no change was added to the same
+  /// lists, sets and scores.
   mutating func open(by keys: Keyring.Keys) {
-    let waiting = locked
-    locked = []
-    for (operation, number) in waiting {
-      if let opened = try? operation.opened(by: keys) {
-        insert(opened, numbered: number)
-      } else {
-        locked.append((operation, number))
-      }
+    let all = operations.values.joined().sorted { $0.number < $1.number }
+    for operation in all {
+      guard let opened = try? operation.opened(by: keys) else { continue }
+      operations[operation.target]?.removeAll { $0.number == operation.number }
+      insert(opened, numbered: operation.number)
     }
   }
 
   /// Adds a change.
   mutating func add(_ target: StateTarget, _ action: StateOperation.Action, time: Int64) {
     newest += 1
-    let operation = StateOperation(
-      target: target, action: action, time: time, writer: writer, sequence: newest, number: newest)
-    insert(operation, numbered: newest)
+    insert(
+      StateOperation(target: target, action: action, time: time, writer: writer, sequence: newest),
+      numbered: newest)
     pending.insert(target)
-    if action.isCounted { count += 1 }
+    if !target.isMark { count += 1 }
   }
 
   var hasPending: Bool { !pending.isEmpty }
 
   private mutating func insert(_ operation: StateOperation, numbered number: Int64) {
-    let numbered = StateOperation(
-      target: operation.target, action: operation.action, time: operation.time, writer: operation.writer,
-      sequence: operation.sequence, number: number)
+    let target = operation.target
+    var numbered = operation
+    numbered.number = number
     guard operation.action.supersedesEarlier else {
-      operations[operation.target, default: []].append(numbered)
-      return
+      return operations[target, default: []].append(numbered)
     }
-    if pending.contains(operation.target) {
-      count -= operations[operation.target, default: []].count {
-        $0.number > inFlight && $0.action.isCounted
-      }
+    if !target.isMark, pending.contains(target) {
+      count -= operations[target, default: []].count { $0.number > inFlight }
     }
-    operations[operation.target] = [numbered]
+    operations[target] = [numbered]
   }
 
   /// The changes of a target, in order.
@@ -92,8 +79,7 @@ struct UnsavedChanges {
   /// - Returns: the changes, and the position that `cancelSave(before:)` needs
   mutating func beginSave() -> (operations: [StateOperation], before: Int64) {
     let before = inFlight
-    let operations = pending.flatMap { target in (self.operations[target] ?? []).filter { $0.number > before }
-    }
+    let operations = pending.flatMap { self[$0] }.filter { $0.number > before }
     pending = []
     count = 0
     inFlight = newest
@@ -108,13 +94,12 @@ struct UnsavedChanges {
     for (target, list) in operations {
       guard list.contains(where: { $0.number > before }) else { continue }
       pending.insert(target)
-      count += list.count { $0.number > before && $0.action.isCounted }
+      if !target.isMark { count += list.count { $0.number > before } }
     }
   }
 
   /// Removes the changes up to a number, which are in the store.
   mutating func confirm(through number: Int64) {
-    locked.removeAll { $0.number <= number }
     for (target, list) in operations {
       let rest = list.filter { $0.number > number }
       if rest.count < list.count { operations[target] = rest.isEmpty ? nil : rest }

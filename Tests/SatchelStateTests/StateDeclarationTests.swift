@@ -67,7 +67,7 @@ struct StateDeclarationTests {
     #expect(try store.state.get("size") == 14 && store.state.get("old") == [1, 2.50])
     try store.state.declare(declaration)
     #expect(try store.state.get("reader") == ["size": 14])
-    #expect(try store.state.read([]) { reader, _ in try reader?.versions.version() ?? 1 } == 3)
+    #expect(try store.state.read([]) { reader, _ in reader?.version ?? 1 } == 3)
     try store.database.close()
   }
 
@@ -89,7 +89,7 @@ struct StateDeclarationTests {
         error?.code == .invalid && error?.message.hasPrefix(message) == true, "\(String(describing: error))")
     }
     #expect(try store.state.get("theme") == "dark" && backups() == [])
-    #expect(try store.state.read([]) { reader, _ in try reader?.versions.version() ?? 1 } == 1)
+    #expect(try store.state.read([]) { reader, _ in reader?.version ?? 1 } == 1)
   }
 
   @Test("values that cannot be migrated back are refused, and read-only stores are not migrated")
@@ -122,7 +122,7 @@ struct StateDeclarationTests {
   func empty() throws {
     let store = try fixture.open()
     try store.state.declare(StateDeclaration(version: Int(Int32.max), migrations: Self.migrations))
-    #expect(try store.state.read([]) { reader, _ in try reader?.versions.version() ?? 1 } == Int(Int32.max))
+    #expect(try store.state.read([]) { reader, _ in reader?.version ?? 1 } == Int(Int32.max))
     #expect(try backups() == [])
     try store.state.set("theme", "dark")
     let error = #expect(throws: SatchelError.self) { try store.state.declare(StateDeclaration(version: 1)) }

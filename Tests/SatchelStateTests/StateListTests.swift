@@ -14,11 +14,9 @@ struct StateListTests {
   /// The items as they are stored.
   private func content(_ list: StateList) throws -> StateContent {
     .list(
-      StateListContent(
-        items: try list.items().map {
-          StateListContent.Item(
-            value: try $0.value.serialized(), identity: try ValueIdentity($0.value), time: $0.time)
-        }))
+      try list.items().map {
+        StateContent.Item(value: $0.value, identity: try StateName(identityOf: $0.value), time: $0.time)
+      })
   }
 
   private func values(_ list: StateList) throws -> [JSONValue] { try list.items().map(\.value) }

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelDocuments
 import SatchelJSON
 import SatchelRemoteTesting
 import SatchelStorage
@@ -15,7 +16,9 @@ struct StateMarkTests {
   private func marks(_ store: StateFixture.Opened) throws -> [String: StateMark] {
     try store.state.read([]) { reader, _ in
       var marks: [String: StateMark] = [:]
-      try reader?.each { marks[$0.id.text] = $0.mark }
+      if let reader {
+        try ReservedReader.each(reader.connection, states { marks[$0.text] = $1.mark })
+      }
       return marks
     }
   }
@@ -31,8 +34,9 @@ struct StateMarkTests {
   private static let all: [String: StateMark] = [
     "value/v": StateMark(isSynced: true),
     "list/l": StateMark(
-      isSynced: true, bounds: .list(StateListBounds(limit: 3, maxAge: 1000, isUnique: true))),
-    "set/m": StateMark(isSynced: true), "scores/s": StateMark(isSynced: true, bounds: .scores(0...10)),
+      isSynced: true, bounds: StateBounds(limit: 3, maxAge: 1000, isUnique: true)),
+    "set/m": StateMark(isSynced: true),
+    "scores/s": StateMark(isSynced: true, bounds: StateBounds(range: 0...10)),
   ]
 
   @Test("a mark is saved with its bounds, and stays until it is changed")
@@ -107,7 +111,7 @@ struct StateMarkTests {
     try store.state.flush()
     _ = try store.state.scores("s", bounds: 0...20, synced: true)
     try store.state.flush()
-    #expect(try marks(store)["scores/s"] == StateMark(isSynced: true, bounds: .scores(0...20)))
+    #expect(try marks(store)["scores/s"] == StateMark(isSynced: true, bounds: StateBounds(range: 0...20)))
   }
 
   @Test("a mark is not one of the pending changes that make a save due")
@@ -115,15 +119,17 @@ struct StateMarkTests {
     var changes = UnsavedChanges(writer: 1)
     let name = try StateName("v", as: "key")
     for _ in 0..<2 {
-      changes.add(.mark(StateID(.value, name)), .mark(StateMark(isSynced: true)), time: 1)
-      changes.add(.value(name), .set([], isSealed: false), time: 1)
+      changes.add(
+        StateTarget(id: StateID(.value, name), isMark: true), .mark(StateMark(isSynced: true)), time: 1)
+      changes.add(StateTarget(id: StateID(.value, name)), .set(1), time: 1)
     }
     #expect(changes.count == 1)
     let save = changes.beginSave()
     #expect(save.operations.count == 2)
     changes.cancelSave(before: save.before)
     #expect(changes.count == 1)
-    changes.add(.mark(StateID(.list, name)), .mark(StateMark(isSynced: true)), time: 1)
+    changes.add(
+      StateTarget(id: StateID(.list, name), isMark: true), .mark(StateMark(isSynced: true)), time: 1)
     #expect(changes.count == 1 && changes.hasPending)
   }
 

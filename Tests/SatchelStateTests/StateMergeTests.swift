@@ -6,35 +6,39 @@ import Testing
 
 /// Contents of lists, sets and scores, in the short form of the tables below.
 private enum Short {
-  static let location = "state/test"
-
-  static func list(_ text: String, _ bounds: StateListBounds = StateListBounds()) throws -> StateSyncList {
+  static func list(_ text: String, _ bounds: StateBounds = StateBounds()) throws -> SharedState {
     let items = try text.split(separator: " ").map { item in
       let parts = item.split(separator: "@")
       let value = JSONValue.string(String(parts[0]))
-      return StateListContent.Item(
-        value: try value.serialized(), identity: try ValueIdentity(value), time: Int64(parts[1]) ?? 0)
+      return StateContent.Item(
+        value: value, identity: try StateName(identityOf: value), time: Int64(parts[1]) ?? 0)
     }
-    return StateSyncList(items: items, bounds: .list(bounds))
+    return SharedState(content: .list(items), bounds: bounds)
   }
 
-  static func set(_ text: String) throws -> StateSyncSet {
+  static func set(_ text: String) throws -> SharedState {
     let members = text.split(separator: " ").map { JSONValue.string(String($0)) }
-    return try #require(StateSyncSet(document: ["members": .array(members)]))
+    return try #require(SharedState(["members": .array(members)], of: .set))
   }
 
-  static func scores(_ text: String, _ bounds: ClosedRange<Double> = -100...100) throws -> StateSyncScores {
-    var content = StateSyncScores()
+  static func scores(_ text: String, _ bounds: ClosedRange<Double> = -100...100) throws -> SharedState {
+    var scores: [StateName: Double] = [:]
     for score in text.split(separator: " ") {
       let parts = score.split(separator: "=")
-      content.scores[try StateName(String(parts[0]), as: "key")] = Double(parts[1])
+      scores[try StateName(String(parts[0]), as: "key")] = Double(parts[1])
     }
-    content.bounds = .scores(bounds)
-    return content
+    return SharedState(content: .scores(scores), bounds: StateBounds(range: bounds))
   }
 
-  static func document(_ content: some StateSyncContent) throws -> String {
-    try content.document(at: location).text
+  static func document(_ shared: SharedState) throws -> String {
+    let kind: StateID.Kind =
+      switch shared.content {
+      case .value: .value
+      case .list: .list
+      case .set: .set
+      case .scores: .scores
+      }
+    return try shared.document(of: kind).text
   }
 }
 
@@ -53,21 +57,23 @@ struct StateMergeTests {
   }
 
   /// Expects the result, whichever of the two is local.
-  private func check<Content: StateSyncContent>(
-    _ row: Case, newer: StateSyncNewer? = nil, _ content: (String) throws -> Content
+  private func check(
+    _ row: Case, newer: StateContent.Newer? = nil, _ content: (String) throws -> SharedState
   ) throws {
     let (base, local, remote) = (try row.base.map(content), try content(row.local), try content(row.remote))
     let expected = try Short.document(content(row.merged))
     #expect(
-      try Short.document(Content.merged(base: base, local: local, remote: remote, newer: newer)) == expected)
-    let other: StateSyncNewer? =
+      try Short.document(SharedState.merged(base: base, local: local, remote: remote, newer: newer))
+        == expected)
+    let other: StateContent.Newer? =
       switch newer {
       case .local: .remote
       case .remote: .local
       default: newer
       }
     #expect(
-      try Short.document(Content.merged(base: base, local: remote, remote: local, newer: other)) == expected)
+      try Short.document(SharedState.merged(base: base, local: remote, remote: local, newer: other))
+        == expected)
   }
 
   @Test(
@@ -95,7 +101,7 @@ struct StateMergeTests {
       Case("", "a@9 b@8", "b@9 a@8", "a@9 b@9"), Case("", "a@20", "b@9", "a@20"),
     ])
   func bounded(row: Case) throws {
-    try check(row) { try Short.list($0, StateListBounds(limit: 3, maxAge: 10, isUnique: true)) }
+    try check(row) { try Short.list($0, StateBounds(limit: 3, maxAge: 10, isUnique: true)) }
   }
 
   @Test(
@@ -140,16 +146,17 @@ struct StateMergeTests {
 
   @Test("bounds that one device changed are kept, and those that both changed are widened")
   func bounds() throws {
-    let (narrow, wide) = (StateBounds.scores(0...1), StateBounds.scores(-1...1))
+    let (narrow, wide) = (StateBounds(range: 0...1), StateBounds(range: -1...1))
     #expect(StateBounds.merged(base: narrow, local: narrow, remote: wide) == wide)
     #expect(StateBounds.merged(base: wide, local: narrow, remote: wide) == narrow)
-    #expect(StateBounds.merged(base: nil, local: narrow, remote: .scores(-5...0)) == .scores(-5...1))
+    #expect(
+      StateBounds.merged(base: nil, local: narrow, remote: StateBounds(range: -5...0))
+        == StateBounds(range: -5...1))
     #expect(StateBounds.merged(base: nil, local: nil, remote: wide) == wide)
     let lists = [
-      StateListBounds(limit: 3, maxAge: nil, isUnique: false),
-      StateListBounds(limit: 5, maxAge: 10, isUnique: true),
-    ].map { StateBounds.list($0) }
-    let widened = StateBounds.list(StateListBounds(limit: 5, maxAge: nil, isUnique: true))
+      StateBounds(limit: 3, maxAge: nil, isUnique: false), StateBounds(limit: 5, maxAge: 10, isUnique: true),
+    ]
+    let widened = StateBounds(limit: 5, maxAge: nil, isUnique: true)
     #expect(StateBounds.merged(base: nil, local: lists[0], remote: lists[1]) == widened)
     #expect(StateBounds.merged(base: nil, local: lists[1], remote: lists[0]) == widened)
   }
@@ -157,48 +164,47 @@ struct StateMergeTests {
   @Test("an infinite sum is at its bound")
   func infinite() throws {
     let large = Double.greatestFiniteMagnitude
-    let merged = StateSyncScores.merged(
+    let merged = SharedState.merged(
       base: try Short.scores("a=\(-large)"), local: try Short.scores("a=\(large)"),
       remote: try Short.scores("a=1"))
-    #expect(merged.scores.map(\.value) == [100])
+    #expect(merged.content.scores.map(\.value) == [100])
   }
 
-  static let values: [(StateSyncValue, StateSyncValue)] = [
-    (value("1", 2), value("2", 1)), (value("2", 1), value("1", 1)), (value("1", 1), value(nil, 1)),
-    (value(nil, 2), value("1", 1)), (value("1", 1, isSensitive: true), value("1", 1)),
+  typealias Timed = (value: SharedState, time: Int64)
+
+  static let values: [(Timed, Timed)] = [
+    (value(1, 2), value(2, 1)), (value(2, 1), value(1, 1)), (value(1, 1), value(nil, 1)),
+    (value(nil, 2), value(1, 1)), (value(1, 1, isSensitive: true), value(1, 1)),
   ]
 
-  private static func value(_ json: String?, _ time: Int64, isSensitive: Bool = false) -> StateSyncValue {
-    let content = json.map { StateSyncValue.Content(bytes: Array($0.utf8), isSensitive: isSensitive) }
-    return StateSyncValue(content: content, time: time)
+  private static func value(_ value: JSONValue?, _ time: Int64, isSensitive: Bool = false) -> Timed {
+    (SharedState(content: .value(value), isSensitive: isSensitive), time)
   }
 
   @Test(
     "of two values the newer one wins, and at the same time the one with the greater bytes", arguments: values
   )
-  func valuesByTime(winner: StateSyncValue, loser: StateSyncValue) {
-    #expect(winner.wins(over: loser))
-    #expect(!loser.wins(over: winner))
+  func valuesByTime(winner: Timed, loser: Timed) {
+    #expect(winner.value.wins(at: winner.time, over: loser.value, at: loser.time))
+    #expect(!loser.value.wins(at: loser.time, over: winner.value, at: winner.time))
   }
 
   // MARK: Any contents
 
-  private func symmetric<Content: StateSyncContent>(
-    _ seed: UInt64, _ content: (inout SeededRandom) throws -> Content
-  ) throws {
+  private func symmetric(_ seed: UInt64, _ content: (inout SeededRandom) throws -> SharedState) throws {
     var random = SeededRandom(seed: seed)
-    let base: Content? = random.chance(70) ? try content(&random) : nil
+    let base: SharedState? = random.chance(70) ? try content(&random) : nil
     let sides = try (0..<2).map { _ in
       if let base, random.chance(20) { return base }
       return try content(&random)
     }
-    let newer: StateSyncNewer? = base == nil && random.chance(30) ? .local : nil
-    let merged = Content.merged(base: base, local: sides[0], remote: sides[1], newer: newer)
-    let other = Content.merged(
+    let newer: StateContent.Newer? = base == nil && random.chance(30) ? .local : nil
+    let merged = SharedState.merged(base: base, local: sides[0], remote: sides[1], newer: newer)
+    let other = SharedState.merged(
       base: base, local: sides[1], remote: sides[0], newer: newer == nil ? nil : .remote)
-    #expect(try Short.document(merged) == (try Short.document(other)), "\(Content.self), seed \(seed)")
+    #expect(try Short.document(merged) == (try Short.document(other)), "seed \(seed)")
     // The device that has sent the result, and one that applies it, have nothing left to send.
-    let again = Content.merged(base: merged, local: merged, remote: merged)
+    let again = SharedState.merged(base: merged, local: merged, remote: merged)
     #expect(again.isSame(as: merged))
   }
 
@@ -212,7 +218,7 @@ struct StateMergeTests {
           time -= random.below(4)
           items.append("\(random.pick(["a", "b", "c"]))@\(time)")
         }
-        let bounds = StateListBounds(
+        let bounds = StateBounds(
           limit: random.chance(50) ? 1 + random.below(5) : nil,
           maxAge: random.chance(50) ? Int64(1 + random.below(9)) : nil, isUnique: random.chance(50))
         return try Short.list(items.joined(separator: " "), bounds)

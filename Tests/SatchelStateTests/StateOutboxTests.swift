@@ -164,11 +164,30 @@ struct StateOutboxTests {
 
   static let entries: [JSONValue] = [
     1, [:], ["writer": 1], ["writer": 1, "operations": [1]],
-    ["writer": 1, "operations": [["set": ["name": "k", "time": 1, "number": 1]]]],
-    ["writer": 1, "operations": [["set": ["name": "", "time": 1, "number": 1, "value": 1]]]],
-    ["writer": 1, "operations": [["score": ["name": "s", "time": 1, "number": 1, "delta": 1]]]],
-    ["writer": 1, "operations": [["drop": ["name": "l", "time": 1, "number": 1, "identity": "0"]]]],
-    ["writer": 1, "operations": [["unheard": ["name": "l", "time": 1, "number": 1]]]],
+    ["writer": 1, "operations": [["id": "value/k", "time": 1, "number": 1]]],
+    ["writer": 1, "operations": [["id": "value/", "time": 1, "number": 1, "set": 1]]],
+    ["writer": 1, "operations": [["id": "value/k", "time": 1, "set": 1]]],
+    ["writer": 1, "operations": [["id": "set/m", "time": 1, "number": 1, "set": 1]]],
+    ["writer": 1, "operations": [["id": "list/l", "time": 1, "number": 1, "set": 1]]],
+    [
+      "writer": 1,
+      "operations": [["id": "scores/s", "key": "k", "time": 1, "number": 1, "add": ["delta": 1]]],
+    ],
+    [
+      "writer": 1,
+      "operations": [
+        [
+          "id": "scores/s", "key": "k", "time": 1, "number": 1,
+          "add": ["delta": 1, "minimum": 2, "maximum": 1],
+        ]
+      ],
+    ],
+    ["writer": 1, "operations": [["id": "list/l", "time": 1, "number": 1, "drop": "0"]]],
+    [
+      "writer": 1,
+      "operations": [["id": "list/l", "time": 1, "number": 1, "push": ["value": 1, "limit": 0]]],
+    ],
+    ["writer": 1, "operations": [["id": "list/l", "time": 1, "number": 1, "unheard": 1]]],
   ]
 
   @Test("invalid entries are rejected and kept", arguments: entries)

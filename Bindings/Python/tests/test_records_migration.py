@@ -245,7 +245,7 @@ def test_a_function_of_the_state_cannot_write_either(store: satchel.Store) -> No
 
     with pytest.raises(satchel.InvalidArgument) as caught:
         store.state.declare(version=2, migrations=[migrate])
-    assert "the migration of the state to version 2 runs" in f"{caught.value} {caught.value.__cause__}"
+    assert "the migration of state to version 2 runs" in f"{caught.value} {caught.value.__cause__}"
     assert courses.count() == 0
 
 

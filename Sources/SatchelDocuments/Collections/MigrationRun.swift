@@ -4,12 +4,77 @@ import SatchelStorage
 import SatchelSync
 
 /// Migrates the documents of a collection to another version, inside a transaction.
-struct MigrationRun {
-  /// The migrations between two versions, and their direction.
-  struct Path {
+package struct MigrationRun {
+  /// The migrations between two versions.
+  package struct Path {
     /// In the order in which they are applied; `version` is the lower of the two.
-    var steps: [(version: Int, migration: RecordMigration)]
-    var isUp: Bool
+    private(set) var steps: [(version: Int, migration: RecordMigration)] = []
+    package let isUp: Bool
+    private let collection: Int64
+    private let name: String
+
+    package var migrations: [RecordMigration] { steps.map(\.migration) }
+
+    /// - Parameters:
+    ///   - name: of the documents, for messages
+    ///   - isEmpty: whether there are no documents, which need no migration
+    /// - Throws: `.invalid` when a migration to the declared version is missing, `.newer` when the documents cannot be
+    ///   migrated back to it
+    init(
+      _ row: CollectionRow, _ name: String, to declared: Int, by migrations: [RecordMigration],
+      callback: RecordCallback.Body?, isEmpty: Bool = false, connection: Connection
+    ) throws {
+      let stored = Int(row.version)
+      (collection, self.name, isUp) = (row.id, name, declared > stored)
+      // Not `map`, which would reserve capacity for all versions before it finds that the second migration is
+      // missing.
+      for version in stored..<max(stored, declared) {
+        guard version > 0, version <= migrations.count else {
+          if isEmpty { break }
+          throw SatchelError(
+            .invalid, "\(name): no migration from version \(version) to \(version + 1) is declared")
+        }
+        steps.append((version, migrations[version - 1]))
+      }
+      for version in (min(stored, declared)..<stored).reversed() {
+        let step = try MigrationRun.step(to: Int64(version + 1), of: row.id, connection, callback: callback)
+        guard let step, step.isInvertible else {
+          throw SatchelError(
+            .newer,
+            "\(name): its documents have version \(stored), and cannot be migrated back to \(declared)")
+        }
+        steps.append((version, step))
+      }
+    }
+
+    /// Migrates one document; the functions of migrations must not write to the store.
+    func migrate(_ document: inout JSONObject, id: String, _ kept: KeptValues, in database: Database) throws {
+      for (version, migration) in steps {
+        let before = isUp ? [] : try kept.values(of: version)
+        var values: [KeptValue] = []
+        try database.migrating("the migration of \(name) to version \(isUp ? version + 1 : version)") {
+          if isUp {
+            try migration.apply(to: &document, id: id, version: version, kept: &values)
+          } else {
+            try migration.invert(&document, id: id, version: version, kept: before)
+          }
+        }
+        if isUp { try kept.keep(values, of: version) } else { try kept.forget(version) }
+      }
+    }
+
+    /// Notes the migrations that the documents went through, or that were taken back.
+    func note(_ connection: Connection) throws {
+      for (version, migration) in steps {
+        if isUp {
+          try MigrationRun.note(migration, to: Int64(version + 1), of: collection, connection)
+        } else {
+          try connection.run(
+            "DELETE FROM record_migration WHERE collection = ? AND version = ?", .integer(collection),
+            .integer(Int64(version + 1)))
+        }
+      }
+    }
   }
 
   private let row: CollectionRow
@@ -28,41 +93,13 @@ struct MigrationRun {
     self.work = work
   }
 
-  /// - Throws: `.invalid` when a migration to the declared version is missing, `.newer` when the records
-  ///   cannot be migrated back to it
+  /// - Throws: as `Path.init`
   static func path(_ row: CollectionRow, _ prepared: PreparedDeclaration, connection: Connection) throws
     -> Path
   {
-    let declared = prepared.version
-    let stored = Int(row.version)
-    if declared > stored {
-      // Not `map`, which would reserve capacity for all versions before it finds that the second migration is
-      // missing.
-      var steps: [(version: Int, migration: RecordMigration)] = []
-      for version in stored..<declared {
-        guard version > 0, version <= prepared.declaration.migrations.count else {
-          throw SatchelError(
-            .invalid, "\(row.name): no migration from version \(version) to \(version + 1) is declared")
-        }
-        steps.append((version, prepared.declaration.migrations[version - 1]))
-      }
-      return Path(steps: steps, isUp: true)
-    }
-    var steps: [(version: Int, migration: RecordMigration)] = []
-    for version in (declared..<stored).reversed() {
-      guard
-        let migration = try step(
-          to: Int64(version + 1), of: row.id, connection, callback: prepared.declaration.callback),
-        migration.isInvertible
-      else {
-        throw SatchelError(
-          .newer,
-          "\(row.name): its records have version \(stored), and cannot be migrated back to \(declared)"
-        )
-      }
-      steps.append((version, migration))
-    }
-    return Path(steps: steps, isUp: false)
+    try Path(
+      row, row.name, to: prepared.version, by: prepared.declaration.migrations,
+      callback: prepared.declaration.callback, connection: connection)
   }
 
   /// Returns the stored migration to a version.
@@ -97,15 +134,7 @@ struct MigrationRun {
       }
       last = newest
     }
-    for (version, migration) in path.steps {
-      if path.isUp {
-        try Self.note(migration, to: Int64(version + 1), of: row.id, connection)
-      } else {
-        try connection.run(
-          "DELETE FROM record_migration WHERE collection = ? AND version = ?", .integer(row.id),
-          .integer(Int64(version + 1)))
-      }
-    }
+    try path.note(connection)
   }
 
   private struct Item {
@@ -134,23 +163,7 @@ struct MigrationRun {
       guard case .object(var document) = try JSONValue(parsing: plain(record)) else {
         throw JSONError("the document is not an object")
       }
-      for (version, migration) in path.steps {
-        if path.isUp {
-          var kept: [KeptValue] = []
-          try running(version + 1) {
-            try migration.apply(to: &document, id: record.key, version: version, kept: &kept)
-          }
-          try keep(kept, record, version: version)
-        } else {
-          let kept = try kept(record, version)
-          try running(version) {
-            try migration.invert(&document, id: record.key, version: version, kept: kept)
-          }
-          try connection.run(
-            "DELETE FROM record_kept WHERE record = ? AND version = ?", .integer(record.row),
-            .integer(Int64(version)))
-        }
-      }
+      try path.migrate(&document, id: record.key, kept(of: record), in: work.store.database)
       let body = try JSONValue.object(document).serialized()
       try body.withUnsafeBytes { body in
         try schema?.check(body, location)
@@ -159,11 +172,6 @@ struct MigrationRun {
     } catch let error as JSONError {
       throw SatchelError(.invalid, "\(location): \(error)", underlying: error)
     }
-  }
-
-  /// Runs a migration, whose function must not write to the store.
-  private func running(_ version: Int, _ body: () throws -> Void) rethrows {
-    try work.store.database.migrating("the migration of \(row.name) to version \(version)", body)
   }
 
   private func plain(_ record: Item) throws -> [UInt8] {
@@ -202,37 +210,61 @@ struct MigrationRun {
     try sealed.withUnsafeBytes { try update($0, isSealed: 1) }
   }
 
-  private func keep(_ values: [KeptValue], _ record: Item, version: Int) throws {
+  private func kept(of record: Item) -> KeptValues {
+    KeptValues(
+      connection, record.row, sealing: sensitive.isEmpty ? nil : { try sealingKey(record) },
+      opening: record.isSealed ? work.store.database.keyring.keys : nil)
+  }
+}
+
+/// The values that migrations have removed from or replaced in one record, to migrate back.
+struct KeptValues {
+  private let connection: Connection
+  private let record: Int64
+  /// The key that seals them; nil where they are not sealed.
+  private let sealing: (() throws -> EncryptionKey)?
+  /// The keys that open them; nil where they are not sealed.
+  private let opening: Keyring.Keys?
+
+  /// - Parameter record: its row
+  init(
+    _ connection: Connection, _ record: Int64, sealing: (() throws -> EncryptionKey)? = nil,
+    opening: Keyring.Keys? = nil
+  ) {
+    (self.connection, self.record, self.sealing, self.opening) = (connection, record, sealing, opening)
+  }
+
+  private func location(_ version: Int, _ path: String) -> RecordSealing.KeptLocation {
+    RecordSealing.KeptLocation(record: record, version: Int64(version), path: path)
+  }
+
+  func keep(_ values: [KeptValue], of version: Int) throws {
     for value in values {
       var bytes = try value.bytes()
-      if !sensitive.isEmpty {
-        let location = RecordSealing.KeptLocation(
-          record: record.row, version: Int64(version), path: value.path)
-        bytes = location.seal(bytes, by: try sealingKey(record))
-      }
+      if let sealing { bytes = location(version, value.path).seal(bytes, by: try sealing()) }
       try bytes.withUnsafeBytes {
         try connection.run(
           "INSERT OR REPLACE INTO record_kept(record, version, path, value) VALUES(?, ?, ?, ?)",
-          .integer(record.row), .integer(Int64(version)), .text(value.path), .blob($0))
+          .integer(record), .integer(Int64(version)), .text(value.path), .blob($0))
       }
     }
   }
 
-  private func kept(_ record: Item, _ version: Int) throws -> [KeptValue] {
+  func values(of version: Int) throws -> [KeptValue] {
     var values: [KeptValue] = []
-    let keys = work.store.database.keyring.keys
     try connection.each(
-      "SELECT path, value FROM record_kept WHERE record = ? AND version = ?", .integer(record.row),
+      "SELECT path, value FROM record_kept WHERE record = ? AND version = ?", .integer(record),
       .integer(Int64(version))
     ) {
-      var bytes = Array($0.bytes(1))
-      if record.isSealed {
-        let location = RecordSealing.KeptLocation(
-          record: record.row, version: Int64(version), path: $0.text(0))
-        bytes = try location.open(bytes, by: keys)
-      }
-      values.append(try KeptValue(path: $0.text(0), bytes: bytes))
+      let (path, bytes) = ($0.text(0), Array($0.bytes(1)))
+      let plain = try opening.map { try location(version, path).open(bytes, by: $0) } ?? bytes
+      values.append(try KeptValue(path: path, bytes: plain))
     }
     return values
+  }
+
+  func forget(_ version: Int) throws {
+    try connection.run(
+      "DELETE FROM record_kept WHERE record = ? AND version = ?", .integer(record), .integer(Int64(version)))
   }
 }

@@ -67,8 +67,29 @@ extension RecordStore {
   }
 }
 
+/// Reads documents of the reserved collection by their keys.
+package protocol ReservedDocuments {
+  var connection: Connection { get }
+
+  /// Calls `read` with the rows that may be that of a key, until it returns something.
+  func first<Found>(
+    _ key: String, _ read: (_ record: Int64, _ key: UnsafeRawBufferPointer) throws -> Found?
+  ) throws -> Found?
+}
+
+extension ReservedDocuments {
+  package func document(_ key: String) throws -> ReservedDocument? {
+    try first(key) { try ReservedDocument.read($0, of: $1, connection) }
+  }
+
+  /// Returns the version of a document without reading it; nil when it does not exist.
+  package func version(of key: String) throws -> ReservedVersion? {
+    try first(key) { try ReservedVersion.read($0, of: $1, connection) }
+  }
+}
+
 /// Reads the documents of the reserved collection in one snapshot of the store.
-package struct ReservedReader {
+package struct ReservedReader: ReservedDocuments {
   package let connection: Connection
   private let row: CollectionRow
   private let keys: DeferredIndex<RecordIDs>
@@ -88,16 +109,20 @@ package struct ReservedReader {
   /// The version of the documents.
   package var version: Int64 { row.version }
 
-  package func document(_ key: String) throws -> ReservedDocument? {
-    try first(key) { try ReservedDocument.read($0, of: $1, connection) }
+  /// Returns the migrations to another version.
+  ///
+  /// - Parameters:
+  ///   - isEmpty: whether nothing needs to be migrated
+  /// - Throws: as `MigrationRun.Path.init`
+  package func migrations(
+    to version: Int, by migrations: [RecordMigration], callback: RecordCallback.Body?, isEmpty: Bool
+  ) throws -> MigrationRun.Path {
+    try MigrationRun.Path(
+      row, Change.Subject.state.rawValue, to: version, by: migrations, callback: callback, isEmpty: isEmpty,
+      connection: connection)
   }
 
-  /// Returns the version of a document without reading it; nil when it does not exist.
-  package func version(of key: String) throws -> ReservedVersion? {
-    try first(key) { try ReservedVersion.read($0, of: $1, connection) }
-  }
-
-  private func first<Found>(
+  package func first<Found>(
     _ key: String, _ read: (_ record: Int64, _ key: UnsafeRawBufferPointer) throws -> Found?
   ) throws -> Found? {
     var (key, found) = (key, Found?.none)
@@ -203,7 +228,7 @@ extension ReservedVersion {
 }
 
 /// Reads and writes the documents of the reserved collection in a transaction.
-package struct ReservedWriter {
+package struct ReservedWriter: ReservedDocuments {
   private let work: RecordWork
   private var collection: WorkingCollection {
     get throws { try work.collection(ReservedCollection.state.id) }
@@ -212,18 +237,8 @@ package struct ReservedWriter {
   fileprivate init(_ work: RecordWork) { self.work = work }
 
   package var connection: Connection { work.connection }
-  package var version: Int64 { get throws { try collection.row.version } }
 
-  package func document(_ key: String) throws -> ReservedDocument? {
-    try first(key) { try ReservedDocument.read($0, of: $1, connection) }
-  }
-
-  /// Returns the version of a document without reading it; nil when it does not exist.
-  package func version(of key: String) throws -> ReservedVersion? {
-    try first(key) { try ReservedVersion.read($0, of: $1, connection) }
-  }
-
-  private func first<Found>(
+  package func first<Found>(
     _ key: String, _ read: (_ record: Int64, _ key: UnsafeRawBufferPointer) throws -> Found?
   ) throws -> Found? {
     var key = key
@@ -263,13 +278,18 @@ package struct ReservedWriter {
     }
   }
 
-  /// Sets the version of the documents.
-  package func setVersion(_ version: Int64) throws {
+  /// Migrates an object that the subject makes of its documents, and sets the version of these.
+  package func migrate(_ object: inout JSONObject, along path: MigrationRun.Path, to version: Int) throws {
+    let name = Change.Subject.state.rawValue
+    // The kept values belong to no single document.
+    let kept = KeptValues(connection, RecordRow.base(of: ReservedCollection.state.id))
+    try naming(name) { try path.migrate(&object, id: name, kept, in: work.store.database) }
     try work.flush()
+    try path.note(connection)
     work.forget(ReservedCollection.state.id)
     try work.changing {
       try connection.run(
-        "UPDATE record_collection SET version = ? WHERE id = ?", .integer(version),
+        "UPDATE record_collection SET version = ? WHERE id = ?", .integer(Int64(version)),
         .integer(ReservedCollection.state.id))
     }
   }

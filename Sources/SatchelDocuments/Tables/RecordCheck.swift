@@ -48,7 +48,10 @@ struct RecordCheck {
       try checkRecords(row, shape)
       try checkKeys(row)
     }
-    try checkOrphans()
+    try checkLostKeys()
+    for finding in try connection.findings(of: RecordRules.declarations + RecordRules.rows) {
+      report(finding.code, finding.message)
+    }
   }
 
   /// Checks that the indexes and relations of the tables are those of the declaration.
@@ -75,10 +78,8 @@ struct RecordCheck {
   }
 
   private func checkRecords(_ row: CollectionRow, _ shape: CollectionShape) throws {
-    var count: Int64 = 0
     var references = 0
     try RecordFetch(connection, row).all { candidate in
-      count += 1
       let name = "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self))"
       do {
         try JSONScanner.check(candidate.body)
@@ -91,11 +92,12 @@ struct RecordCheck {
       references += try check(candidate, row, shape: shape, name: name)
       return true
     }
-    let counted = try row.count(connection)
-    if count != counted {
-      report("record_collection", "\(row.name): its stored count is \(counted), but it has \(count) records")
+    let stored = try connection.number(
+      "SELECT count(*) FROM record_reference WHERE source > ? AND source < ?",
+      .integer(RecordRow.base(of: row.id)), .integer(RecordRow.base(of: row.id + 1)))
+    if stored != references {
+      report("record_reference", "\(row.name): has \(stored) references; \(references) were expected")
     }
-    try checkTotals(row, shape, count: count, references: references)
   }
 
   /// Reports sensitive fields that cannot be opened with the keys that are set.
@@ -166,26 +168,6 @@ struct RecordCheck {
     try target.withUnsafeBytes { try views.view(of: collection).find($0) } != nil
   }
 
-  private func checkTotals(
-    _ row: CollectionRow, _ shape: CollectionShape, count: Int64, references: Int
-  ) throws {
-    for index in shape.indexes {
-      let stored = try connection.number(
-        "SELECT count(*) FROM record_value WHERE index_id = ?", .integer(index.id))
-      if stored != count {
-        report(
-          "record_value",
-          "\(row.name): the index of \(index.path.text) has \(stored) entries; \(count) were expected")
-      }
-    }
-    let stored = try connection.number(
-      "SELECT count(*) FROM record_reference WHERE source > ? AND source < ?",
-      .integer(RecordRow.base(of: row.id)), .integer(RecordRow.base(of: row.id + 1)))
-    if stored != references {
-      report("record_reference", "\(row.name): has \(stored) references; \(references) were expected")
-    }
-  }
-
   /// Checks that every id can be found, and that the index has no other entries.
   private func checkKeys(_ row: CollectionRow) throws {
     let source = RecordIDs(collection: row.id)
@@ -200,64 +182,68 @@ struct RecordCheck {
         report("record_key", "\(row.name): record \(record - base) is missing from the index of ids")
       }
     }
-    if row.indexedThrough >= row.next {
-      report("record_collection", "\(row.name): its next row number is marked as indexed")
-    }
   }
 
-  /// Returns the number of entries in the index of ids that have no record, or are in the wrong block.
-  private func lostKeys() throws -> Int64 {
+  /// Counts the entries in the index of ids that have no record, or are in the wrong block.
+  private func checkLostKeys() throws {
     var count: Int64 = 0
     let visit = { (entry: KeyBlocks.Entry) in
       count += try 1 - connection.number("SELECT count(*) FROM record WHERE id = ?", .integer(entry.row))
     }
     try RecordIDs.keys.all(connection, visit: visit) { _ in count += 1 }
-    return count
+    if count > 0 { report("record_key", "\(count) rows of record_key have no owner") }
   }
+}
 
-  private func checkOrphans() throws {
-    let orphans: [(String, Int64)] = [
-      ("record_key", try lostKeys()),
-      (
-        "record_value",
-        try connection.number("SELECT count(*) FROM record_value WHERE record NOT IN (SELECT id FROM record)")
-      ),
-      (
-        "record_kept",
-        try connection.number("SELECT count(*) FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
-      ),
-      (
-        "record",
-        try connection.number(
-          "SELECT count(*) FROM record WHERE id >> 40 NOT IN (SELECT id FROM record_collection)")
-      ),
-      (
-        "record_index",
-        try connection.number(
-          "SELECT count(*) FROM record_index WHERE collection NOT IN (SELECT id FROM record_collection)")
-      ),
-      (
-        "record_relation",
-        try connection.number(
-          "SELECT count(*) FROM record_relation WHERE collection NOT IN (SELECT id FROM record_collection)")
-      ),
-      (
+/// The rules about the rows of records that need no document. Counts and indexes are not mended, but built again.
+enum RecordRules {
+  /// The declarations of collections; mended before lost collections are restored.
+  static let declarations = [
+    owned("record_index", unless: "collection NOT IN (SELECT id FROM record_collection)"),
+    owned("record_relation", unless: "collection NOT IN (SELECT id FROM record_collection)"),
+  ]
+
+  static let rows =
+    [
+      owned("record_migration", unless: "collection NOT IN (SELECT id FROM record_collection)"),
+      owned("record_value", unless: "record NOT IN (SELECT id FROM record)"),
+      // Those of state belong to no record.
+      owned("record_kept", unless: "record > 0 AND record NOT IN (SELECT id FROM record)"),
+      // Their collections are restored.
+      owned("record", unless: "id >> 40 NOT IN (SELECT id FROM record_collection)", isMended: false),
+      owned(
         "conflict",
-        try connection.number(
-          """
-          SELECT count(*) FROM conflict WHERE subject = 0
-          AND ((kind = 2) <> (side IS NOT NULL) OR owner NOT IN (SELECT id FROM record_collection))
-          """)
-      ),
-      (
-        "record_migration",
-        try connection.number(
-          "SELECT count(*) FROM record_migration WHERE collection NOT IN (SELECT id FROM record_collection)")
-      ),
+        unless: """
+          subject = 0 AND ((kind = 2) <> (side IS NOT NULL) OR owner NOT IN (SELECT id FROM record_collection))
+          """, isMended: false),
+      Invariant(
+        "record_collection", each: "%",
+        offenders: """
+          SELECT name || ': its stored count is ' || count || ', but it has ' || found || ' records'
+          FROM (SELECT name, count, (SELECT count(*) FROM record WHERE record.id > c.id << 40
+          AND record.id < (c.id << 40) + c.next) AS found FROM record_collection AS c) WHERE count <> found
+          """),
+      Invariant(
+        "record_collection", each: "%: its next row number is marked as indexed",
+        offenders: """
+          SELECT name FROM record_collection AS c WHERE indexed_through >= max(next, 1 + coalesce((SELECT max(id)
+          FROM record WHERE id > c.id << 40 AND id < (c.id + 1) << 40), 0) - (c.id << 40))
+          """),
+      Invariant(
+        "record_value", each: "%",
+        offenders: """
+          SELECT name || ': the index of ' || path || ' has ' || found || ' entries; ' || expected || ' were expected'
+          FROM (SELECT c.name, i.path, (SELECT count(*) FROM record_value WHERE index_id = i.id) AS found,
+          (SELECT count(*) FROM record WHERE id > c.id << 40 AND id < (c.id + 1) << 40) AS expected
+          FROM record_index AS i JOIN record_collection AS c ON c.id = i.collection) WHERE found <> expected
+          """),
     ]
-    for (table, count) in orphans where count > 0 {
-      report(table, "\(count) rows of \(table) have no owner")
-    }
+
+  private static func owned(_ table: String, unless orphaned: String, isMended: Bool = true) -> Invariant {
+    Invariant(
+      table, counted: "% rows of \(table) have no owner",
+      offenders: "SELECT 1 FROM \(table) WHERE \(orphaned)",
+      mending: isMended ? "DELETE FROM \(table) WHERE \(orphaned)" : "")
   }
 }
 

@@ -5,11 +5,10 @@ import SatchelStorage
 extension RecordRepair {
   /// Restores the row of every collection, and the indexes and relations that it declares.
   mutating func repairCollections() throws {
-    for table in [LostTable.index, .relation] { try table.dropOrphans(connection) }
+    try connection.mend(RecordRules.declarations)
     for row in try collections() where row.id > 0 { try repairName(row) }
     for (id, name) in try lost() { try restore(id, name) }
     try restoreReserved()
-    try LostTable.migration.dropOrphans(connection)
     for row in try collections() where row.version > 0 && row.id > 0 { try repairDeclaration(row) }
   }
 
@@ -18,31 +17,8 @@ extension RecordRepair {
     let (reserved, known) = (ReservedCollection.state, try CollectionRow.read(0, connection))
     if let known, known.name == reserved.name, known.version > 0 { return }
     try connection.run("DELETE FROM record_collection WHERE id = 0 OR name = ?", .text(reserved.name))
-    try connection.run(
-      """
-      INSERT INTO record_collection(id, name, version, shape, count, next, revised, indexed_through, declaration)
-      VALUES(?, ?, 1, 1, 0, 1, 0, 0, '')
-      """, .integer(reserved.id), .text(reserved.name))
+    try insert(reserved.id, reserved.name, version: 1, declaration: "")
     report("record_collection", "\(reserved.name): the row of this collection was lost, and replaced")
-  }
-
-  /// Tables whose rows are meaningless without the row of their collection.
-  private enum LostTable {
-    case index, relation, migration
-
-    func dropOrphans(_ connection: Connection) throws {
-      switch self {
-      case .index:
-        try connection.run(
-          "DELETE FROM record_index WHERE collection NOT IN (SELECT id FROM record_collection)")
-      case .relation:
-        try connection.run(
-          "DELETE FROM record_relation WHERE collection NOT IN (SELECT id FROM record_collection)")
-      case .migration:
-        try connection.run(
-          "DELETE FROM record_migration WHERE collection NOT IN (SELECT id FROM record_collection)")
-      }
-    }
   }
 
   private mutating func repairName(_ row: CollectionRow) throws {
@@ -91,14 +67,17 @@ extension RecordRepair {
     let hasRecords = try connection.number(
       "SELECT count(*) FROM (SELECT 1 FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40 LIMIT 1)",
       .integer(id))
-    let version = try connection.number(
-      "SELECT max(version) FROM record_migration WHERE collection = ?", .integer(id))
+    try insert(id, name, version: hasRecords, declaration: Self.nothingDeclared)
+    report("record_collection", "\(name): the declaration of this collection was lost; declare it again")
+  }
+
+  private func insert(_ id: Int64, _ name: String, version: Int64, declaration: String) throws {
     try connection.run(
       """
       INSERT INTO record_collection(id, name, version, shape, count, next, revised, indexed_through, declaration)
-      VALUES(?, ?, ?, 1, 0, 1, 0, 0, ?)
-      """, .integer(id), .text(name), .integer(max(version, hasRecords)), .text(try Self.nothingDeclared))
-    report("record_collection", "\(name): the declaration of this collection was lost; declare it again")
+      VALUES(?, ?, max(?, coalesce((SELECT max(version) FROM record_migration WHERE collection = ?1), 0)),
+      1, 0, 1, 0, 0, ?)
+      """, .integer(id), .text(name), .integer(version), .text(declaration))
   }
 
   private static var nothingDeclared: String {
@@ -127,7 +106,10 @@ extension RecordRepair {
         .integer(row.id))
       report("record_collection", "\(row.name): its declaration was lost; declare it again")
     }
-    try drop(from: row, indexes: prepared?.indexes.map(\.path.text) ?? [])
+    try drop(
+      "DELETE FROM record_index WHERE id = ?",
+      ofAll: "SELECT id, path FROM record_index WHERE collection = ?", row,
+      except: prepared?.indexes.map(\.path.text) ?? [])
     for (path, isUnique) in prepared?.indexes ?? [] {
       try connection.run(
         """
@@ -135,7 +117,10 @@ extension RecordRepair {
         ON CONFLICT(collection, path) DO UPDATE SET is_unique = ?3
         """, .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
     }
-    try drop(from: row, relations: prepared?.relations.map(\.path.text) ?? [])
+    try drop(
+      "DELETE FROM record_relation WHERE id = ?",
+      ofAll: "SELECT id, path FROM record_relation WHERE collection = ?",
+      row, except: prepared?.relations.map(\.path.text) ?? [])
     for (path, relation) in prepared?.relations ?? [] {
       let target =
         try CollectionRow.id(of: relation.collection, connection)
@@ -149,19 +134,13 @@ extension RecordRepair {
     }
   }
 
-  private func drop(from row: CollectionRow, indexes declared: [String]) throws {
+  private func drop(
+    _ deletion: StaticString, ofAll query: StaticString, _ row: CollectionRow, except declared: [String]
+  ) throws {
     var removed: [Int64] = []
-    try connection.each("SELECT id, path FROM record_index WHERE collection = ?", .integer(row.id)) {
+    try connection.each(query, .integer(row.id)) {
       if !declared.contains($0.text(1)) { removed.append($0.anyInteger(0)) }
     }
-    for id in removed { try connection.run("DELETE FROM record_index WHERE id = ?", .integer(id)) }
-  }
-
-  private func drop(from row: CollectionRow, relations declared: [String]) throws {
-    var removed: [Int64] = []
-    try connection.each("SELECT id, path FROM record_relation WHERE collection = ?", .integer(row.id)) {
-      if !declared.contains($0.text(1)) { removed.append($0.anyInteger(0)) }
-    }
-    for id in removed { try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(id)) }
+    for id in removed { try connection.run(deletion, .integer(id)) }
   }
 }

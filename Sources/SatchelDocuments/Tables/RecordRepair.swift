@@ -38,7 +38,7 @@ struct RecordRepair {
       if !shape.relations.isEmpty { try rebuildReferences(of: row, shape) }
     }
     try RecordRevisions.advance(connection)
-    try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
+    try connection.mend(RecordRules.rows)
     // The next sync decides open and waiting conflicts again; discarded versions stay.
     try ConflictLog(connection).endAll()
     try MirrorTable.forgetAll(connection)

@@ -22,7 +22,7 @@ package enum RecordSchema {
         "record_relation.on_delete": 0...2, "record_relation.is_many": StoredRange.flag,
         "record_reference.target_collection": RecordRow.collections,
         "record_reference.source": RecordRow.rows,
-        "record_migration.version": 1...Int64(Int32.max), "record_kept.record": RecordRow.rows,
+        "record_migration.version": 1...Int64(Int32.max), "record_kept.record": 0...RecordRow.rows.upperBound,
       ],
       // The check of the records names documents by collection and id.
       documents: ["record_kept.value", "record_migration.steps"],
@@ -138,7 +138,7 @@ package enum RecordSchema {
       PRIMARY KEY(collection, version)
     ) STRICT, WITHOUT ROWID;
 
-    -- Values that a migration removed from or replaced in a record (its row), to migrate back.
+    -- Values that a migration removed from or replaced in a record (its row; 0 for the values of state), to migrate back.
     CREATE TABLE record_kept(
       record INTEGER NOT NULL,
       version INTEGER NOT NULL,
