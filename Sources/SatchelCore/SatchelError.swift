@@ -149,14 +149,3 @@ package protocol LocatedError: Error {
 }
 
 extension SatchelError: LocatedError {}
-
-/// Runs `body`, and adds details to its errors.
-package func locating<Result>(
-  _ details: @autoclosure () -> SatchelError.Details, _ body: () throws -> Result
-) throws -> Result {
-  do {
-    return try body()
-  } catch let error as SatchelError {
-    throw error.at(details())
-  }
-}

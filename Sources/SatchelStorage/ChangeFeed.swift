@@ -52,13 +52,6 @@ package enum ChangeLog {
     return text
   }
 
-  /// Returns revision and time of the newest commit; zeros before the first commit.
-  static func newestEntry(_ connection: Connection) throws -> (revision: Int64, time: Int64) {
-    try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
-      (try $0.integer(0, in: revisions), try $0.integer(1, in: StoredRange.time))
-    } ?? (0, 0)
-  }
-
   /// Returns the newest commit's revision.
   package static func newest(_ connection: Connection) throws -> Int64 {
     try connection.number("SELECT max(revision) FROM change")

@@ -76,6 +76,17 @@ package func naming<Result>(_ name: String, _ body: () throws -> Result) throws 
   }
 }
 
+/// Runs `body`, and adds details to its errors.
+package func locating<Result>(
+  _ details: @autoclosure () -> SatchelError.Details, _ body: () throws -> Result
+) throws -> Result {
+  do {
+    return try body()
+  } catch let error as SatchelError {
+    throw error.at(details())
+  }
+}
+
 extension SatchelError {
   /// Whether a quick retry may succeed.
   var isTransient: Bool { (code == .busy || code == .io) && !isBlockedByBatch }

@@ -219,3 +219,12 @@ package final class Transaction {
     }
   }
 }
+
+extension ChangeLog {
+  /// Returns revision and time of the newest commit; zeros before the first commit.
+  static func newestEntry(_ connection: Connection) throws -> (revision: Int64, time: Int64) {
+    try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
+      (try $0.integer(0, in: revisions), try $0.integer(1, in: StoredRange.time))
+    } ?? (0, 0)
+  }
+}
