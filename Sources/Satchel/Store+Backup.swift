@@ -32,7 +32,7 @@ extension Store {
 
   /// Writes deferred puts and pending app state, so that the backup contains it.
   private func saveUnsaved() throws {
-    if !isReadOnly, !database.isWriting { _ = try saveChanges() }
+    if !isReadOnly, !database.isInTransaction { _ = try saveChanges() }
   }
 
   /// Replaces a store with a copy of a backup. The backup is checked first and is not changed; an existing

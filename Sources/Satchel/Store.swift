@@ -50,7 +50,7 @@ public final class Store: Sendable {
     outbox.completeRegistrations { [weak self] in self?.useAll() ?? false }
     database.keyring.completeRegistrations { [weak self] in _ = self?.useAll() }
     database.keyring.whenSet { [weak self] in
-      guard let self, !database.options.isReadOnly, !database.isWriting else { return }
+      guard let self, !database.options.isReadOnly, !database.isInTransaction else { return }
       // The next sync decides about entries that cannot be decided now.
       try? syncLog.keyWasSet { try RecordSyncClient(recordStore).waitingForKey($0) }
     }
@@ -237,7 +237,7 @@ extension Store {
   ///   thread; `.full`, `.io` and others when neither the store nor the outbox file, or a mirror, can be written
   @discardableResult
   public func flush() throws -> Bool {
-    guard !database.isWriting else {
+    guard !database.isInTransaction else {
       throw SatchelError(.invalid, "a store cannot be flushed in a batch; flush before or after it")
     }
     let saving = Result { try saveChanges() }

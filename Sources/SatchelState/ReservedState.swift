@@ -87,7 +87,7 @@ package struct ReservedState: Sendable {
   package func version() throws -> Version? {
     try state.checkOpen()
     let (database, change) = (state.database, state.saver.newestChange)
-    if database.isWriting { return nil }
+    if database.isInTransaction { return nil }
     return Version(change: change, revision: try database.read { try ChangeLog.newest($0) })
   }
 
@@ -108,7 +108,7 @@ package struct ReservedState: Sendable {
   /// - Throws: as `StateStore.flush()`
   package func save() throws {
     let database = state.database
-    guard !database.isWriting, (try? database.refuseDuringOtherBatch()) != nil else { return }
+    guard !database.isInTransaction, (try? database.refuseDuringOtherBatch()) != nil else { return }
     try state.flush()
   }
 

@@ -56,7 +56,7 @@ extension StateStore {
   /// - Parameter action: what cannot be done otherwise, for the messages
   /// - Throws: `.invalid` inside a transaction, `.busy` where changes stay in the outbox file
   func saveFirst(_ action: @autoclosure () -> String) throws {
-    guard !database.isWriting else {
+    guard !database.isInTransaction else {
       throw SatchelError(.invalid, "\(action()) inside a transaction; do so before or after it")
     }
     guard try flush() else {

@@ -36,7 +36,7 @@ extension StateStore {
   ///   use then.
   public func rotateKey(to key: [UInt8]) throws {
     let key = try EncryptionKey(key)
-    guard !database.isWriting else {
+    guard !database.isInTransaction else {
       throw SatchelError(
         .invalid, "the key cannot be changed inside a transaction; change it before or after it")
     }
@@ -72,7 +72,7 @@ extension StateStore {
           try work.finish()
         }))
     keyring.whenSet { [weak self] in
-      guard let self, !database.options.isReadOnly, !database.isWriting else { return }
+      guard let self, !database.options.isReadOnly, !database.isInTransaction else { return }
       saver.open(by: keyring.keys)
       // Changes that cannot be written now are written by the next save.
       try? applyWaiting()

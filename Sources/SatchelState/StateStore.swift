@@ -174,7 +174,7 @@ public final class StateStore: Sendable {
   public func flush() throws -> Bool {
     try checkOpen()
     if database.options.isReadOnly { return true }
-    guard !database.isWriting else {
+    guard !database.isInTransaction else {
       throw SatchelError(.invalid, "state cannot be flushed inside a transaction; flush before or after it")
     }
     try database.refuseDuringOtherBatch()

@@ -190,7 +190,7 @@ extension Database {
 
   /// Throws inside a transaction, which must not stay open during network requests.
   package func refuseNetworkWork(_ message: String) throws {
-    if isWriting { throw SatchelError(.invalid, message) }
+    if isInTransaction { throw SatchelError(.invalid, message) }
   }
 }
 
@@ -201,15 +201,12 @@ extension Database {
   /// The body must check everything before it changes anything. If it still fails halfway, for example
   /// because the disk is full, it calls `Transaction.mustFail`.
   package func join<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-    if isWriting {
+    if isInTransaction {
       let joined = try writing.withLock(within: timeout) { try current.map { try body($0) } }
       if let joined { return joined }
     }
     return try write(body)
   }
-
-  /// Whether the calling thread is inside a write transaction.
-  package var isInTransaction: Bool { writing.isHeldByCaller ? current != nil : writing.isInBatch }
 }
 
 extension Database {

@@ -33,7 +33,7 @@ extension Database {
     guard !options.isReadOnly else {
       throw SatchelError(.readOnly, "\(path): opened read-only; open it writable to compact it")
     }
-    guard !isWriting else {
+    guard !isInTransaction else {
       throw SatchelError(.invalid, "\(path): cannot be compacted inside a transaction; end it first")
     }
     let before = try pageBytes()
@@ -49,7 +49,7 @@ extension Database {
 
   /// Returns unused pages to the file system. Inside a transaction that is left to a later call.
   package func shrink() throws {
-    guard !options.isReadOnly, !isWriting else { return }
+    guard !options.isReadOnly, !isInTransaction else { return }
     _ = try releasePages { _, _ in true }
   }
 

@@ -116,7 +116,7 @@ package final class Database: @unchecked Sendable {
 
   /// Runs `body` as `read` does, on a connection that was not used before, where that is possible.
   func readOnNewConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    if isMemory || isWriting { return try read(body) }
+    if isMemory || isInTransaction { return try read(body) }
     return try whileOpen {
       let connection = try openConnection(true)
       return try connection.inReadTransaction { try connection.reading(body) }
@@ -194,7 +194,7 @@ package final class Database: @unchecked Sendable {
   package func sync(always: Bool = false) throws {
     try whileOpen {
       let isFull = options.durability == .full
-      guard always || isFull, !options.isReadOnly, !isMemory, !isWriting else { return }
+      guard always || isFull, !options.isReadOnly, !isMemory, !isInTransaction else { return }
       try writing.withLock(within: timeout) { try openWriter().syncWAL() }
     }
   }
@@ -215,7 +215,7 @@ package final class Database: @unchecked Sendable {
   }
 
   /// Whether the calling thread is inside `write` or a batch.
-  package var isWriting: Bool { writing.isHeldByCaller || writing.isInBatch }
+  package var isInTransaction: Bool { writing.isHeldByCaller || writing.isInBatch }
 
   var timeout: Int { max(0, Int(options.busyTimeout)) }
 

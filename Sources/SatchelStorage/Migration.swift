@@ -198,7 +198,7 @@ extension Database {
       try write { try subject.migrate($0.connection) }
     }
     // A rollback of the current transaction would remove the tables again.
-    if !isWriting { prepared.withLock { _ = $0.insert(subject.name) } }
+    if !isInTransaction { prepared.withLock { _ = $0.insert(subject.name) } }
     return true
   }
 

@@ -58,8 +58,8 @@ struct RecordNumbersTests {
           }
         }
         newest =
-          try notes.database.read { try CollectionRow.read(notes.id, $0) }.map {
-            RecordRow.base(of: notes.id) + $0.next - 1
+          try notes.database.read { try CollectionState.read(notes.id, $0) }.map {
+            RecordRow.base(of: notes.id) + $0.numbers.next - 1
           } ?? newest
       }
       for notes in handles {

@@ -120,10 +120,10 @@ struct RecordRepairTests {
       try $0.connection.execute("DELETE FROM record WHERE key IN ('n8', 'n9')")
       try $0.connection.execute("UPDATE record SET body = x'7B226E22' WHERE key = 'n3'")
     }
-    let next = try shelf.database.read { try CollectionRow.read(notes.id, $0)?.next }
+    let next = try shelf.database.read { try CollectionState.read(notes.id, $0)?.numbers.next }
     let findings = try RecordCollection.repair(shelf.database)
     #expect(findings.map(\.message) == ["the record n3 was damaged, and was deleted"])
-    #expect(try shelf.database.read { try CollectionRow.read(notes.id, $0)?.next } == next)
+    #expect(try shelf.database.read { try CollectionState.read(notes.id, $0)?.numbers.next } == next)
     let again = try shelf.another().collection("notes")
     #expect(try again.ids() == ["n1", "n2", "n4", "n5", "n6", "n7"])
     #expect(try again.count() == 6 && again.get("n9") == nil)

@@ -35,7 +35,7 @@ extension RecordCollection {
   /// keyword, without effect: did you mean "minimum"?".
   public var warnings: [String] {
     get throws {
-      try read { connection, row in try store.shape(of: row, connection).schema?.warnings ?? [] }
+      try read { try $1.rules.schema?.warnings ?? [] }
     }
   }
 }

@@ -18,14 +18,14 @@ struct DeclarationRun {
 
   func declare(_ declared: PreparedDeclaration) throws -> RecordCollection {
     let name = declared.declaration.name
-    let id = try CollectionRow.id(of: name, connection) ?? CollectionRow.make(name, connection)
+    let id = try CollectionState.id(of: name, connection) ?? CollectionState.make(name, connection)
     try work.flush()
-    guard let row = try CollectionRow.read(id, connection) else {
+    guard let row = try CollectionState.read(id, connection, of: store) else {
       throw SatchelError(
         .damaged, "\(name): the collection is in the store under its name, and not under its id")
     }
-    let shape = try CollectionShape(row, connection)
-    var known = try StoredDeclaration.read(row, connection)
+    let rules = try row.rules
+    var known = try StoredDeclaration.read(of: id, named: name, connection)
     let isMigrated =
       !declared.declaration.isBare && row.version > 0 && row.version != Int64(declared.version)
     if isMigrated {
@@ -41,20 +41,20 @@ struct DeclarationRun {
     try declared.checkPaths(prepared.schema)
     if isMigrated {
       // Until the documents are migrated, the old and the new sensitive fields are sealed.
-      let sensitive = shape.sensitive.paths
-      let all = sensitive + prepared.sensitive.filter { shape.sensitive.overlapping($0) == nil }
+      let sensitive = rules.sensitive.paths
+      let all = sensitive + prepared.sensitive.filter { rules.sensitive.overlapping($0) == nil }
       try seal(sensitive, as: all, row)
       try MigrationRun(row, prepared, work: work, sensitive: SensitiveFields(all, of: row.name, row.id)).run()
       try seal(all, as: prepared.sensitive, row)
       // Every document may have changed: indexes and references are rebuilt.
-      for index in shape.indexes { try drop(index) }
-      for relation in shape.relations { try drop(relation) }
-      try change([CollectionShape.Index](), to: prepared, row)
-      try change([CollectionShape.Relation](), to: prepared, row)
+      for index in rules.indexes { try drop(index) }
+      for relation in rules.relations { try drop(relation) }
+      try change([CollectionIndex](), to: prepared, row)
+      try change([CollectionRelation](), to: prepared, row)
     } else {
-      try seal(shape.sensitive.paths, as: prepared.sensitive, row)
-      try change(shape.indexes, to: prepared, row)
-      try change(shape.relations, to: prepared, row)
+      try seal(rules.sensitive.paths, as: prepared.sensitive, row)
+      try change(rules.indexes, to: prepared, row)
+      try change(rules.relations, to: prepared, row)
       if row.version == 0 { try storeMigrations(row.id, prepared) }
     }
     try stored.json.serialized().withUnsafeBytes {
@@ -66,15 +66,15 @@ struct DeclarationRun {
     transaction.note(subject: .records, keys: [name])
     try reconsiderWaiting(name, id)
     work.forget(id)
-    store.forgetShape(of: id)
-    transaction.onFailure { [store] in store.forgetShape(of: id) }
+    store.forgetRules(of: id)
+    transaction.onFailure { [store] in store.forgetRules(of: id) }
     return RecordCollection(
       store, id: id, version: prepared.version, stored.generation, declaration: declared.declaration,
       hasSensitive: !stored.sensitive.isEmpty)
   }
 
   /// Seals the fields of the existing records that are sensitive from now on, and opens those that no longer are.
-  private func seal(_ before: [DocumentPath], as after: [DocumentPath], _ row: CollectionRow) throws {
+  private func seal(_ before: [DocumentPath], as after: [DocumentPath], _ row: CollectionState) throws {
     guard before != after else { return }
     let old = SensitiveFields(before, of: row.name, row.id)
     let new = SensitiveFields(after, of: row.name, row.id)
@@ -93,7 +93,7 @@ struct DeclarationRun {
     let conflicts = ConflictLog(connection)
     guard try conflicts.hasWaiting(), let tracker = try work.tracker() else { return }
     for waiting in try conflicts.waiting(forCollection: name, id) {
-      guard let owner = try CollectionRow.read(waiting.collection, connection) else { continue }
+      guard let owner = try CollectionState.read(waiting.collection, connection) else { continue }
       var key = waiting.key
       try key.withUTF8 { try tracker.reconsider(UnsafeRawBufferPointer($0), in: owner.name) }
     }
@@ -110,7 +110,7 @@ struct DeclarationRun {
   // MARK: Indexes
 
   private func change(
-    _ known: [CollectionShape.Index], to prepared: PreparedDeclaration, _ row: CollectionRow
+    _ known: [CollectionIndex], to prepared: PreparedDeclaration, _ row: CollectionState
   ) throws {
     for index in known where !prepared.indexes.contains(where: { $0.path.text == index.path.text }) {
       try drop(index)
@@ -123,12 +123,12 @@ struct DeclarationRun {
       try connection.run(
         "INSERT INTO record_index(collection, path, is_unique) VALUES(?, ?, ?)",
         .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
-      let index = CollectionShape.Index(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
+      let index = CollectionIndex(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
       try IndexBuild(connection, row, index: index).run()
     }
   }
 
-  private func drop(_ index: CollectionShape.Index) throws {
+  private func drop(_ index: CollectionIndex) throws {
     try connection.run("DELETE FROM record_value WHERE index_id = ?", .integer(index.id))
     try connection.run("DELETE FROM record_index WHERE id = ?", .integer(index.id))
   }
@@ -136,13 +136,13 @@ struct DeclarationRun {
   // MARK: Relations
 
   private func change(
-    _ known: [CollectionShape.Relation], to prepared: PreparedDeclaration, _ row: CollectionRow
+    _ known: [CollectionRelation], to prepared: PreparedDeclaration, _ row: CollectionState
   ) throws {
     var kept: Set<Int64> = []
     for (path, relation) in prepared.relations {
       let target =
-        try CollectionRow.id(of: relation.collection, connection)
-        ?? CollectionRow.make(relation.collection, connection)
+        try CollectionState.id(of: relation.collection, connection)
+        ?? CollectionState.make(relation.collection, connection)
       let same = known.first {
         $0.path.text == path.text && $0.target == target && $0.isMany == relation.isMany
       }
@@ -160,19 +160,19 @@ struct DeclarationRun {
     }
   }
 
-  private func drop(_ relation: CollectionShape.Relation) throws {
+  private func drop(_ relation: CollectionRelation) throws {
     try connection.run("DELETE FROM record_reference WHERE relation = ?", .integer(relation.id))
     try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(relation.id))
   }
 
-  private func add(_ path: DocumentPath, _ relation: RecordRelation, row: CollectionRow) throws {
-    guard let target = try CollectionRow.id(of: relation.collection, connection) else { return }
+  private func add(_ path: DocumentPath, _ relation: RecordRelation, row: CollectionState) throws {
+    guard let target = try CollectionState.id(of: relation.collection, connection) else { return }
     try connection.run(
       """
       INSERT INTO record_relation(collection, path, target, on_delete, is_many) VALUES(?, ?, ?, ?, ?)
       """, .integer(row.id), .text(path.text), .integer(target), .integer(relation.onDelete.number),
       .integer(relation.isMany ? 1 : 0))
-    let added = CollectionShape.Relation(
+    let added = CollectionRelation(
       id: connection.lastInsertedRow, source: row.id, path: path, target: target, onDelete: relation.onDelete,
       isMany: relation.isMany)
     let collection = try work.collection(row.id)

@@ -11,10 +11,10 @@ struct IndexBuild {
   }
 
   private let connection: Connection
-  private let row: CollectionRow
-  private let index: CollectionShape.Index
+  private let row: CollectionState
+  private let index: CollectionIndex
 
-  init(_ connection: Connection, _ row: CollectionRow, index: CollectionShape.Index) {
+  init(_ connection: Connection, _ row: CollectionState, index: CollectionIndex) {
     self.connection = connection
     self.row = row
     self.index = index

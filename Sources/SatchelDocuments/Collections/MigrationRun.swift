@@ -21,7 +21,7 @@ package struct MigrationRun {
     /// - Throws: `.invalid` when a migration to the declared version is missing, `.newer` when the documents cannot be
     ///   migrated back to it
     init(
-      _ row: CollectionRow, _ name: String, to declared: Int, by migrations: [RecordMigration],
+      _ row: CollectionState, _ name: String, to declared: Int, by migrations: [RecordMigration],
       callback: RecordCallback.Body?, isEmpty: Bool = false, connection: Connection
     ) throws {
       let stored = Int(row.version)
@@ -77,7 +77,7 @@ package struct MigrationRun {
     }
   }
 
-  private let row: CollectionRow
+  private let row: CollectionState
   private let prepared: PreparedDeclaration
   private let work: RecordWork
   /// The fields that are sealed before and after the migration.
@@ -85,7 +85,7 @@ package struct MigrationRun {
   private var connection: Connection { work.connection }
 
   init(
-    _ row: CollectionRow, _ prepared: PreparedDeclaration, work: RecordWork, sensitive: SensitiveFields
+    _ row: CollectionState, _ prepared: PreparedDeclaration, work: RecordWork, sensitive: SensitiveFields
   ) {
     self.row = row
     self.sensitive = sensitive
@@ -94,7 +94,7 @@ package struct MigrationRun {
   }
 
   /// - Throws: as `Path.init`
-  static func path(_ row: CollectionRow, _ prepared: PreparedDeclaration, connection: Connection) throws
+  static func path(_ row: CollectionState, _ prepared: PreparedDeclaration, connection: Connection) throws
     -> Path
   {
     try Path(

@@ -80,6 +80,8 @@ public struct RecordReceipt: Equatable, Sendable {
   public var isNew: Bool
   /// Whether the store could not be written, so that the write was spooled to the outbox file.
   public var isSpooled = false
+
+  static let spooled = RecordReceipt(revision: 0, isNew: false, isSpooled: true)
 }
 
 /// The rules for record ids and collection names.

@@ -18,10 +18,8 @@ public final class RecordCollection: Sendable {
   let hasSensitive: Bool
   /// The declared migrations, for documents of older versions that a sync downloads later.
   let migrations: [RecordMigration]
-  let keys: DeferredIndex<RecordIDs>
   /// The members of documents that the app's type has; nil where documents are written as a whole.
   let known: KnownMembers?
-  private let snapshots = CollectionSnapshots()
   let mirroring = Locked<RecordMirror?>(nil)
 
   init(
@@ -30,7 +28,6 @@ public final class RecordCollection: Sendable {
   ) {
     self.store = store
     self.id = id
-    keys = store.keys(of: id)
     name = declaration.name
     self.version = version
     self.generation = generation
@@ -40,7 +37,7 @@ public final class RecordCollection: Sendable {
   }
 
   init(_ other: RecordCollection, known: KnownMembers) {
-    (store, id, keys, name, version) = (other.store, other.id, other.keys, other.name, other.version)
+    (store, id, name, version) = (other.store, other.id, other.name, other.version)
     (generation, migrations, hasSensitive) = (other.generation, other.migrations, other.hasSensitive)
     self.known = known
   }
@@ -55,45 +52,51 @@ public final class RecordCollection: Sendable {
 
   // MARK: Transactions
 
-  /// Writes to the collection, as part of the thread's transaction if there is one.
-  func write<Result>(_ body: (RecordWork, WorkingCollection) throws -> Result) throws -> Result {
+  /// Writes to the collection in one transaction, or in a savepoint of the thread's transaction.
+  func transaction<Result>(_ body: (RecordWork, CollectionState) throws -> Result) throws -> Result {
     try locating(.collection(name)) {
-      try store.write { work in
-        let collection = try work.collection(id)
-        try checkVersion(collection.row)
-        try checkGeneration(collection.shape)
-        return try body(work, collection)
+      try store.transaction { transaction in
+        let work = store.work(in: transaction)
+        return try body(work, state(in: work))
       }
     }
   }
 
+  /// Returns the collection in a transaction that writes.
+  ///
+  /// - Throws: `.newer`, `.invalid`, `.conflict` for a handle that cannot write it any more
+  func state(in work: RecordWork) throws -> CollectionState {
+    let state = try work.collection(id)
+    try checkVersion(state)
+    try checkGeneration(state.rules)
+    return state
+  }
+
   /// Reads one snapshot of the collection.
-  func read<Result>(_ body: (Connection, CollectionRow) throws -> Result) throws -> Result {
+  func read<Result>(_ body: (Connection, CollectionState) throws -> Result) throws -> Result {
     try locating(.collection(name)) {
-      try store.read { connection in try body(connection, row(connection)) }
+      try store.read { connection in try body(connection, state(connection)) }
     }
   }
 
   /// Reads as `read` does; a long one can be stopped.
-  func readInterruptibly<Result>(_ body: (Connection, CollectionRow) throws -> Result) throws -> Result {
+  func readInterruptibly<Result>(_ body: (Connection, CollectionState) throws -> Result) throws -> Result {
     try locating(.collection(name)) {
-      try store.query { connection in try body(connection, row(connection)) }
+      try store.query { connection in try body(connection, state(connection)) }
     }
   }
 
-  /// Returns the collection's row, read once for all reads that share a transaction.
-  func row(_ connection: Connection) throws -> CollectionRow {
-    try snapshots.row(of: connection) {
-      guard let row = try CollectionRow.read(id, connection) else {
-        throw SatchelError(
-          .notFound, "\(name): not in the store: the collection was dropped, or its creation was rolled back")
-      }
-      try checkVersion(row)
-      return row
+  /// Returns the collection in one snapshot of the store.
+  func state(_ connection: Connection) throws -> CollectionState {
+    guard let state = try store.state(of: id, connection) else {
+      throw SatchelError(
+        .notFound, "\(name): not in the store: the collection was dropped, or its creation was rolled back")
     }
+    try checkVersion(state)
+    return state
   }
 
-  private func checkVersion(_ row: CollectionRow) throws {
+  private func checkVersion(_ row: CollectionState) throws {
     guard row.version != Int64(version) else { return }
     throw SatchelError(
       row.version > version ? .newer : .invalid,
@@ -104,8 +107,8 @@ public final class RecordCollection: Sendable {
 
   /// Throws `.conflict` for a handle whose declared indexes, relations or schema may not be enforced any
   /// more.
-  func checkGeneration(_ shape: CollectionShape) throws {
-    guard shape.generation != generation else { return }
+  func checkGeneration(_ rules: CollectionRules) throws {
+    guard rules.generation != generation else { return }
     throw SatchelError(
       .conflict,
       "\(name): indexes, relations or the schema that this handle was opened with were dropped since "
@@ -144,12 +147,16 @@ public final class RecordCollection: Sendable {
     _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer, ifRevision expected: Int64?
   ) throws -> RecordReceipt {
     try RecordID.check(key, in: name)
-    return try locating(.record(name, key)) {
-      try checkDocument(document, key)
-      return try writingThroughOutbox(spooled(key, document, expected: expected)) { work, collection in
-        try work.put(key, document, keeping: known, in: collection, ifRevision: expected)
-      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
-    }
+    try locating(.record(name, key)) { try checkDocument(document, key) }
+    return try write(.put(key, document), ifRevision: expected)?.receipt ?? .spooled
+  }
+
+  /// Carries a change out.
+  ///
+  /// - Returns: nil when it was spooled
+  func write(_ change: RecordWrite.Change, ifRevision expected: Int64? = nil) throws -> RecordWrite.Outcome? {
+    try RecordWrite(collection: name, version: version, change: change, expected: expected, known: known).run(
+      by: self)
   }
 
   /// - Throws: `.invalid` for a document that is not a JSON object
@@ -180,42 +187,118 @@ public final class RecordCollection: Sendable {
 
   package func delete(_ key: UnsafeRawBufferPointer, ifRevision expected: Int64?) throws -> Bool {
     try RecordID.check(key, in: name)
-    return try locating(.record(name, key)) {
-      try writingThroughOutbox(Self.deleteEntry(name, version, key: key, expected: expected)) {
-        work, collection in
-        try work.delete(key, from: collection, ifRevision: expected)
-      } ?? true
-    }
+    return try write(.delete(key), ifRevision: expected).map { $0.count == 1 } ?? true
   }
 }
 
-/// The row of a collection in the current read transactions, read once for all reads that share one.
-final class CollectionSnapshots: Sendable {
-  /// The number of connections that read at once.
-  private static let maxCount = 4
-
-  /// A row, and the number of the transaction; see `Connection.snapshot`. An object, because an array of large
-  /// values would be copied.
-  private final class Snapshot: Sendable {
-    let number: UInt64
-    let row: CollectionRow
-
-    init(number: UInt64, row: CollectionRow) { (self.number, self.row) = (number, row) }
+extension RecordCollection {
+  /// Returns a record; nil when it does not exist.
+  public func get(_ id: String) throws -> Record? {
+    try candidate(id) { try $0.record(withDocument: true) }
   }
 
-  private let known = Locked<[Snapshot]>([])
+  /// Calls `body` with a record's document as it was written; returns false when it does not exist. `body` must
+  /// not use the store.
+  @discardableResult
+  package func withDocument(
+    _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Bool {
+    let found: Void? = try candidate(key) {
+      try $0.plain(body)
+    }
+    return found != nil
+  }
 
-  func row(of connection: Connection, read: () throws -> CollectionRow) throws -> CollectionRow {
-    let number = connection.snapshot
-    if number != 0, let known = known.withLock({ $0.first { $0.number == number } }) { return known.row }
-    let row = try read()
-    if number != 0 {
-      let snapshot = Snapshot(number: number, row: row)
-      known.withLock { known in
-        if known.count >= Self.maxCount { known.removeLast() }
-        known.insert(snapshot, at: 0)
+  /// Appends a record in the JSON form of the public interfaces; returns false when it does not exist.
+  package func copyRecord(_ key: UnsafeRawBufferPointer, to bytes: inout [UInt8]) throws -> Bool {
+    try candidate(key) { try $0.write(into: &bytes, withDocument: true) } != nil
+  }
+
+  private func candidate<Result>(_ id: String, _ body: (borrowing Candidate) throws -> Result) throws
+    -> Result?
+  {
+    var id = id
+    return try id.withUTF8 { try candidate(UnsafeRawBufferPointer($0), body) }
+  }
+
+  private func candidate<Result>(
+    _ key: UnsafeRawBufferPointer, _ body: (borrowing Candidate) throws -> Result
+  ) throws -> Result? {
+    try RecordID.check(key, in: name)
+    return try locating(.record(name, key)) {
+      try read { connection, row in
+        let fetch = RecordFetch(connection, row, store: store)
+        return try row.first(key, connection) { try fetch.one($0, of: key, body) }
       }
     }
-    return row
+  }
+
+  // MARK: Queries
+
+  /// Returns the records that match a query.
+  public func list(_ query: RecordQuery = RecordQuery()) throws -> [Record] {
+    var records: [Record] = []
+    try each(query) { records.append(try $0.record(withDocument: query.wantsDocuments)) }
+    return records
+  }
+
+  /// Returns the ids of the records that match a query.
+  public func ids(_ query: RecordQuery = RecordQuery()) throws -> [String] {
+    var ids: [String] = []
+    try each(query) { ids.append(String(decoding: $0.key, as: UTF8.self)) }
+    return ids
+  }
+
+  /// Appends the records that match as a JSON array in the form of the public interfaces.
+  package func writeList(_ query: RecordQuery, into bytes: inout [UInt8]) throws {
+    try writeList(query, into: &bytes) { _ in }
+  }
+
+  /// Appends them, and calls `visit` with each.
+  func writeList(
+    _ query: RecordQuery, into bytes: inout [UInt8], _ visit: (borrowing Candidate) throws -> Void
+  ) throws {
+    bytes.append(UInt8(ascii: "["))
+    var isFirst = true
+    try each(query) { candidate in
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      isFirst = false
+      try visit(candidate)
+      try candidate.write(into: &bytes, withDocument: query.wantsDocuments)
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  /// Returns the number of records that match; order has no effect, limit and offset do.
+  public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
+    let found = try readInterruptibly { connection, row -> Int in
+      guard let filter = query.filter else { return try Int(row.count(connection)) }
+      return try QueryRun(self, connection, row: row).count(CompiledFilter(filter))
+    }
+    let remaining = max(0, found - max(0, query.offset))
+    return min(remaining, query.limit.map { max(0, $0) } ?? remaining)
+  }
+
+  /// Returns the number of records that match.
+  public func count(_ filter: RecordFilter) throws -> Int { try count(RecordQuery(filter)) }
+
+  func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
+    let compiled = try CompiledQuery(query)
+    try readInterruptibly { connection, row in try QueryRun(self, connection, row: row).run(compiled, visit) }
+  }
+}
+
+extension Candidate {
+  /// Appends the JSON form of the public interfaces.
+  func write(into bytes: inout [UInt8], withDocument: Bool) throws {
+    let status = try syncStatus()
+    guard withDocument else {
+      return Record.write(
+        key, revision, created: created, modified: modified, status: status, body: nil, into: &bytes)
+    }
+    try plain {
+      Record.write(
+        key, revision, created: created, modified: modified, status: status, body: $0, into: &bytes)
+    }
   }
 }

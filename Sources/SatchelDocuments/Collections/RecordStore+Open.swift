@@ -60,8 +60,8 @@ extension RecordStore {
   private func openUnchanged(_ prepared: PreparedDeclaration) throws -> RecordCollection? {
     try read { connection in
       let name = prepared.declaration.name
-      guard let id = try CollectionRow.id(of: name, connection),
-        let row = try CollectionRow.read(id, connection), row.version > 0
+      guard let id = try CollectionState.id(of: name, connection),
+        let row = try CollectionState.read(id, connection), row.version > 0
       else { return nil }
       let declaration = prepared.declaration
       if !declaration.isBare, row.version != Int64(prepared.version) { return nil }
@@ -70,7 +70,7 @@ extension RecordStore {
         return RecordCollection(
           self, id: id, version: Int(row.version), 0, declaration: declaration, hasSensitive: false)
       }
-      let stored = try StoredDeclaration.read(row, connection, expected: prepared)
+      let stored = try StoredDeclaration.read(of: id, named: name, connection, expected: prepared)
       if !declaration.isBare || declaration.redeclare {
         guard try stored.joined(with: prepared, version: row.version) == stored else { return nil }
       }
@@ -103,9 +103,9 @@ extension RecordStore {
     return try database.backup(to: "\(database.path).before-\(name)-\(row.version)-\(time)").path
   }
 
-  private func row(named name: String) throws -> CollectionRow? {
+  private func row(named name: String) throws -> CollectionState? {
     try read { connection in
-      try CollectionRow.id(of: name, connection).flatMap { try CollectionRow.read($0, connection) }
+      try CollectionState.id(of: name, connection).flatMap { try CollectionState.read($0, connection) }
     }
   }
 }

@@ -6,8 +6,8 @@ extension RecordStore {
   /// The number of records of synchronized collections, none of which was sent while the store is not bound.
   package func countForSync(_ connection: Connection) throws -> Int64 {
     try RecordSyncClient(self).collections(connection).reduce(0) { sum, name in
-      guard let id = try CollectionRow.id(of: name, connection) else { return sum }
-      return sum + (try CollectionRow.read(id, connection)?.count(connection) ?? 0)
+      guard let id = try CollectionState.id(of: name, connection) else { return sum }
+      return sum + (try CollectionState.read(id, connection)?.count(connection) ?? 0)
     }
   }
 
@@ -21,13 +21,13 @@ extension RecordStore {
       collections.append((try $0.integer(0, in: RecordRow.collections), $0.text(1)))
     }
     for (id, _) in collections {
-      guard let row = try CollectionRow.read(id, connection) else { continue }
+      guard let row = try CollectionState.read(id, connection) else { continue }
       try connection.run(
         """
         UPDATE record_collection SET count = 0, next = ?1, indexed_through = ?1 - 1, sealed_by = NULL, revised =
         min(?2, max(revised, (SELECT coalesce(max(revision), 0) FROM record WHERE record.id > ?3 AND record.id < ?4)))
         WHERE id = ?5
-        """, .integer(max(row.next, 1)), .integer(RecordRow.maxStartingRevision),
+        """, .integer(max(row.numbers.next, 1)), .integer(RecordRow.maxStartingRevision),
         .integer(RecordRow.base(of: id)), .integer(RecordRow.base(of: id + 1)), .integer(id))
     }
     for sql: StaticString in [

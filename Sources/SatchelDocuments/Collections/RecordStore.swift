@@ -8,12 +8,10 @@ package final class RecordStore: Sendable {
   package let database: Database
   package let outbox: Outbox
   let calls: FileCalls
-  /// The row of the reserved collection in the current read transactions.
-  let reserved = CollectionSnapshots()
   private let kept = Locked<[Int64: Kept]>([:])
   private let work = Locked<RecordWork?>(nil)
   /// The collections as the latest transaction left them, with the number of that transaction.
-  private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
+  private let known = Locked<(transaction: UInt64, collections: [Int64: CollectionState])>((0, [:]))
   private let hasWritten = Locked(false)
   /// The mirrors that are written after commits, and the observer of these commits.
   let followed = Locked<[FollowedMirror]>([])
@@ -32,7 +30,9 @@ package final class RecordStore: Sendable {
   /// The cached values of one collection, in one dictionary: each specialization of a dictionary costs time
   /// when an app starts.
   private struct Kept {
-    var shape: CollectionShape?
+    /// Its state in the latest snapshots, by the number of their transactions, read once for all reads that share one.
+    var states: [(snapshot: UInt64, state: CollectionState)] = []
+    var rules: CollectionRules?
     /// The migrations that open handles have declared, with the functions of the host.
     var migrations: [RecordMigration] = []
     var keys: DeferredIndex<RecordIDs>?
@@ -85,20 +85,41 @@ package final class RecordStore: Sendable {
     }
   }
 
-  /// Returns the shape of a collection in one snapshot of the store.
-  func shape(of row: CollectionRow, _ connection: Connection) throws -> CollectionShape {
-    if let shape = kept.withLock({ $0[row.id]?.shape }), shape.number == row.shape { return shape }
-    let shape = try CollectionShape(row, connection)
-    kept.withLock { kept in
-      if kept[row.id]?.shape.map({ $0.number < shape.number }) ?? true {
-        kept[row.id, default: Kept()].shape = shape
-      }
+  /// The number of connections that read at once.
+  private static let maxStates = 4
+
+  /// Returns a collection in one snapshot of the store; nil when there is none with this id.
+  func state(of collection: Int64, _ connection: Connection) throws -> CollectionState? {
+    let number = connection.snapshot
+    let known =
+      number == 0 ? nil : kept.withLock { $0[collection]?.states.first { $0.snapshot == number }?.state }
+    if let known { return known }
+    let state = try CollectionState.read(collection, connection, of: self)
+    guard let state, number != 0 else { return state }
+    kept.withLock {
+      let states = $0[collection]?.states.prefix(Self.maxStates - 1) ?? []
+      $0[collection, default: Kept()].states = [(number, state)] + states
     }
-    return shape
+    return state
   }
 
-  /// Discards a cached shape: the collection was declared again, or that has failed.
-  func forgetShape(of collection: Int64) { kept.withLock { $0[collection]?.shape = nil } }
+  /// Returns the rules of a declaration if they are known.
+  ///
+  /// - Parameter number: identifies the declaration; see `CollectionRules.number`
+  func rules(of collection: Int64, number: Int64) -> CollectionRules? {
+    kept.withLock { $0[collection]?.rules.flatMap { $0.number == number ? $0 : nil } }
+  }
+
+  /// Keeps the rules of the newest declaration.
+  func keep(_ rules: CollectionRules) {
+    kept.withLock { kept in
+      guard kept[rules.id]?.rules.map({ $0.number < rules.number }) ?? true else { return }
+      kept[rules.id, default: Kept()].rules = rules
+    }
+  }
+
+  /// Discards known rules: the collection was declared again, or that has failed.
+  func forgetRules(of collection: Int64) { kept.withLock { $0[collection]?.rules = nil } }
 
   // MARK: Declarations
 
@@ -153,46 +174,42 @@ package final class RecordStore: Sendable {
 
   // MARK: Transactions
 
-  /// Writes, as part of the thread's transaction if there is one. `body` must check everything before it
-  /// changes anything.
-  func write<Result>(_ body: (RecordWork) throws -> Result) throws -> Result {
+  var hasDeferred: Bool { deferredPuts.withLock { !$0.isEmpty } }
+
+  /// Makes way for a write: what was put before it is written first.
+  func prepareWrite() throws {
     try database.refuseWhileMigrating()
-    try writeDeferred()
-    try outbox.drainSpooled(database)
-    return try database.join { try body(work(in: $0)) }
+    if hasDeferred { try writeDeferred() }
   }
 
   /// Writes in one transaction, or in a savepoint of the thread's transaction.
   func transaction<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-    try database.refuseWhileMigrating()
-    try writeDeferred()
+    try prepareWrite()
     return try outbox.write(in: database, body)
   }
 
   /// Reads one snapshot of the store; inside a transaction of the same thread, including its writes.
   func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try writeDeferred()
+    if hasDeferred { try writeDeferred() }
     return try snapshot(body)
   }
 
   /// Reads as `read` does, without the deferred puts.
   func snapshot<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    guard database.isInTransaction else { return try database.read(body) }
-    return try database.join { transaction in
-      try current(transaction)?.flush()
-      return try body(transaction.connection)
-    }
+    try flush()
+    return try database.read(body)
   }
 
   /// Reads as `read` does; a long one can be stopped, but not the deferred writes before it.
   func query<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    if database.isInTransaction {
-      return try read { connection in
-        try database.interruptible { try connection.reading(body) }
-      }
-    }
-    try writeDeferred()
+    if hasDeferred { try writeDeferred() }
+    try flush()
     return try database.query(body)
+  }
+
+  /// Writes what the thread's transaction keeps in memory, so that reads see it.
+  private func flush() throws {
+    if database.isInTransaction { try database.join { try current($0)?.flush() } }
   }
 
   private func current(_ transaction: Transaction) -> RecordWork? {
@@ -200,7 +217,7 @@ package final class RecordStore: Sendable {
   }
 
   /// Ends the work of a transaction that is about to commit; the next transaction may reuse its collections.
-  func keep(_ collections: [Int64: WorkingCollection], _ over: RecordWork, in transaction: Transaction) {
+  func keep(_ collections: [Int64: CollectionState], _ over: RecordWork, in transaction: Transaction) {
     known.withLock { $0 = (transaction.number, collections) }
     work.withLock { if $0 === over { $0 = nil } }
   }

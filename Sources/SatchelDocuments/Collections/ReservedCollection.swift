@@ -91,23 +91,19 @@ extension ReservedDocuments {
 /// Reads the documents of the reserved collection in one snapshot of the store.
 package struct ReservedReader: ReservedDocuments {
   package let connection: Connection
-  private let row: CollectionRow
-  private let keys: DeferredIndex<RecordIDs>
+  private let collection: CollectionState
 
   package init(_ connection: Connection, _ store: RecordStore) throws {
     self.connection = connection
     let id = ReservedCollection.state.id
-    row = try store.reserved.row(of: connection) {
-      guard let row = try CollectionRow.read(id, connection) else {
-        throw SatchelError(.damaged, "record_collection: \(ReservedCollection.state.name) is missing")
-      }
-      return row
+    guard let collection = try store.state(of: id, connection) else {
+      throw SatchelError(.damaged, "record_collection: \(ReservedCollection.state.name) is missing")
     }
-    keys = store.keys(of: id)
+    self.collection = collection
   }
 
   /// The version of the documents.
-  package var version: Int64 { row.version }
+  package var version: Int64 { collection.version }
 
   /// Returns the migrations to another version.
   ///
@@ -118,26 +114,19 @@ package struct ReservedReader: ReservedDocuments {
     to version: Int, by migrations: [RecordMigration], callback: RecordCallback.Body?, isEmpty: Bool
   ) throws -> MigrationRun.Path {
     try MigrationRun.Path(
-      row, Change.Subject.state.rawValue, to: version, by: migrations, callback: callback, isEmpty: isEmpty,
+      collection, Change.Subject.state.rawValue, to: version, by: migrations, callback: callback,
+      isEmpty: isEmpty,
       connection: connection)
   }
 
   package func first<Found>(
     _ key: String, _ read: (_ record: Int64, _ key: UnsafeRawBufferPointer) throws -> Found?
   ) throws -> Found? {
-    var (key, found) = (key, Found?.none)
-    try key.withUTF8 { key in
+    var key = key
+    return try key.withUTF8 { key in
       let key = UnsafeRawBufferPointer(key)
-      let base = RecordRow.base(of: row.id)
-      _ = try keys.first(
-        of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
-      ) { record in
-        guard RecordRow.collection(of: record) == row.id else { return false }
-        found = try read(record, key)
-        return found != nil
-      }
+      return try collection.first(key, connection) { try read($0, key) }
     }
-    return found
   }
 
   /// Visits all documents, in the order in which they were first written. `visit` must not write any.
@@ -166,8 +155,7 @@ package struct ReservedReader: ReservedDocuments {
     let (prefix, path) = (Array(prefix.utf8), try DocumentPath("/\(member)"))
     try connection.each(
       "SELECT key, body FROM record WHERE id > ? AND id < ? ORDER BY id",
-      .integer(RecordRow.base(of: row.id)),
-      .integer(RecordRow.base(of: row.id + 1))
+      .integer(collection.base), .integer(RecordRow.base(of: collection.id + 1))
     ) { found in
       guard found.bytes(0).starts(with: prefix) else { return }
       let body = found.bytes(1)
@@ -230,7 +218,7 @@ extension ReservedVersion {
 /// Reads and writes the documents of the reserved collection in a transaction.
 package struct ReservedWriter: ReservedDocuments {
   private let work: RecordWork
-  private var collection: WorkingCollection {
+  private var collection: CollectionState {
     get throws { try work.collection(ReservedCollection.state.id) }
   }
 

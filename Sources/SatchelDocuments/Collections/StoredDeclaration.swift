@@ -54,12 +54,12 @@ struct StoredDeclaration: Equatable {
   /// - Parameter expected: the declaration as an app that alone uses its collections repeats it at each
   ///   start: it needs no parsing
   static func read(
-    _ row: CollectionRow, _ connection: Connection, expected: PreparedDeclaration? = nil
+    of collection: Int64, named name: String, _ connection: Connection, expected: PreparedDeclaration? = nil
   ) throws -> StoredDeclaration {
-    try connection.first("SELECT declaration FROM record_collection WHERE id = ?", .integer(row.id)) {
+    try connection.first("SELECT declaration FROM record_collection WHERE id = ?", .integer(collection)) {
       let text = $0.bytes(0)
       if let expected, text.elementsEqual(expected.text) { return expected.declaration.stored }
-      return try StoredDeclaration(text, of: row.name)
+      return try StoredDeclaration(text, of: name)
     } ?? StoredDeclaration()
   }
 

@@ -24,20 +24,18 @@ extension RecordCollection {
   ///   by a newer version of the app; `.conflict` when the remote version has been replaced since, and has to
   ///   be decided first; `.invalid` and `.constraint` as `put` and `delete` do
   public func resolve(_ conflict: Int64, _ resolution: ConflictResolution) throws {
-    try store.transaction { _ in
-      try write { work, collection in
-        var found = try ConflictLog(work.connection).take(
-          conflict, of: ConflictLog.Owner(.records, id), named: name)
-        try naming("\(name)/\(found.key)") {
-          found.local = try found.local.map { try found.opened($0, database.keyring.keys) }
-          found.remote = try found.remote.map { try found.opened($0, database.keyring.keys) }
-        }
-        try locating(.record(name, found.key.utf8)) {
-          if found.kind == .lost {
-            try restore(found, resolution, work: work, in: collection)
-          } else {
-            try decide(found, resolution, work: work, in: collection)
-          }
+    try transaction { work, collection in
+      var found = try ConflictLog(work.connection).take(
+        conflict, of: ConflictLog.Owner(.records, id), named: name)
+      try naming("\(name)/\(found.key)") {
+        found.local = try found.local.map { try found.opened($0, database.keyring.keys) }
+        found.remote = try found.remote.map { try found.opened($0, database.keyring.keys) }
+      }
+      try locating(.record(name, found.key.utf8)) {
+        if found.kind == .lost {
+          try restore(found, resolution, work: work, in: collection)
+        } else {
+          try decide(found, resolution, work: work, in: collection)
         }
       }
     }
@@ -45,9 +43,9 @@ extension RecordCollection {
 
   private func decide(
     _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, work: RecordWork,
-    in collection: WorkingCollection
+    in collection: CollectionState
   ) throws {
-    if conflict.remote == nil, !collection.shape.sensitive.isEmpty, conflict.kind == .waiting {
+    if conflict.remote == nil, try !collection.rules.sensitive.isEmpty, conflict.kind == .waiting {
       throw SatchelError(
         .unauthorized,
         "\(name)/\(conflict.key): has sensitive fields; set the encryption key, and synchronize")
@@ -75,7 +73,7 @@ extension RecordCollection {
 
   private func restore(
     _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, work: RecordWork,
-    in collection: WorkingCollection
+    in collection: CollectionState
   ) throws {
     switch (resolution, conflict.side ?? .local) {
     case (.keepRemote, .local), (.keepLocal, .remote): return
@@ -94,7 +92,7 @@ extension RecordCollection {
 
   /// Writes a document, or deletes the record for nil.
   private func set(
-    _ id: String, to document: [UInt8]?, _ work: RecordWork, in collection: WorkingCollection
+    _ id: String, to document: [UInt8]?, _ work: RecordWork, in collection: CollectionState
   ) throws {
     var id = id
     try id.withUTF8 { key in
@@ -133,7 +131,7 @@ extension RecordStore {
   ///
   /// - Throws: `.unauthorized` for sealed versions when the key is not set, `.damaged`
   package func conflict(_ row: ConflictLog.Row, _ connection: Connection) throws -> ConflictEntry {
-    guard let collection = try CollectionRow.read(row.owner.id, connection) else {
+    guard let collection = try CollectionState.read(row.owner.id, connection) else {
       throw SatchelError(.damaged, "conflict: conflict \(row.id) has no owner")
     }
     return try conflict(row, in: collection.name, connection)

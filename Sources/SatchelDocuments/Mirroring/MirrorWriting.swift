@@ -15,11 +15,9 @@ extension RecordStore {
   func updateMirror(_ mirror: RecordMirror, isForced: Bool = false) throws {
     if mirror.mode == .fileFirst, !database.options.isReadOnly {
       // In a transaction, because commits write the file themselves.
-      return try transaction { _ in
-        try write { work in
-          try work.flush()
-          try writeMirror(mirror, in: work.connection, isForced: isForced)
-        }
+      return try transaction { transaction in
+        try work(in: transaction).flush()
+        try writeMirror(mirror, in: transaction.connection, isForced: isForced)
       }
     }
     try mirror.rewriteLock.withLock {
@@ -28,7 +26,7 @@ extension RecordStore {
       var commit: Int64 = 0
       let rewrite = try database.read { connection -> MirrorRewrite? in
         commit = try ChangeLog.newest(connection)
-        return try CollectionRow.read(mirror.collection, connection).flatMap {
+        return try CollectionState.read(mirror.collection, connection).flatMap {
           try MirrorRewrite(mirror, $0, connection: connection, isForced: isForced)
         }
       }
@@ -61,7 +59,7 @@ extension RecordStore {
   func writeMirror(
     _ mirror: RecordMirror, in connection: Connection, isForced: Bool = false, isCommitting: Bool = false
   ) throws {
-    guard let row = try CollectionRow.read(mirror.collection, connection),
+    guard let row = try CollectionState.read(mirror.collection, connection),
       let rewrite = try MirrorRewrite(
         mirror, row, connection: connection, isForced: isForced, isCommitting: isCommitting)
     else { return }
@@ -77,7 +75,7 @@ extension RecordStore {
   }
 
   /// Returns all records of a collection in the form of a mirror.
-  static func mirrorRecords(_ connection: Connection, _ row: CollectionRow) throws -> [MirrorRecord] {
+  static func mirrorRecords(_ connection: Connection, _ row: CollectionState) throws -> [MirrorRecord] {
     var records: [MirrorRecord] = []
     try RecordFetch(connection, row).all { candidate in
       if candidate.isSealed { throw noMirror(row.name) }
@@ -105,7 +103,7 @@ struct MirrorRewrite {
   /// - Returns: nil when the file is up to date
   /// - Throws: `EditedMirror` for a file that has content that the store lacks
   init?(
-    _ mirror: RecordMirror, _ row: CollectionRow, connection: Connection, isForced: Bool,
+    _ mirror: RecordMirror, _ row: CollectionState, connection: Connection, isForced: Bool,
     isCommitting: Bool = false
   ) throws {
     let records = try RecordStore.mirrorRecords(connection, row)
@@ -162,7 +160,7 @@ struct MirrorRewrite {
 
   /// Returns the digest of the file that will be replaced; nil when it does not exist.
   private static func digestOfReplacedFile(
-    _ mirror: RecordMirror, _ history: MirrorHistory, row: CollectionRow, records: [MirrorRecord],
+    _ mirror: RecordMirror, _ history: MirrorHistory, row: CollectionState, records: [MirrorRecord],
     isForced: Bool
   ) throws -> String? {
     if let known = mirror.acceptedDigest() { return known }

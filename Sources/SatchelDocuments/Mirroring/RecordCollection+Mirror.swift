@@ -41,7 +41,7 @@ extension RecordCollection {
       throw SatchelError(
         .invalid, "\(name): a mirror cannot be attached in a batch; attach it before or after")
     }
-    guard try read({ try store.shape(of: $1, $0) }).sensitive.isEmpty else {
+    guard try read({ try $1.rules }).sensitive.isEmpty else {
       throw RecordStore.noMirror(name)
     }
     try database.prepare(MirrorSchema.subject)
@@ -198,40 +198,38 @@ extension RecordCollection {
   /// - Parameter isWhole: whether records that the file lacks are deleted
   /// - Returns: the number of records that were changed
   private func apply(_ file: MirrorFile, isWhole: Bool) throws -> Int {
-    try store.transaction { _ in
-      try write { work, collection in
-        try work.flush()
-        guard let row = try CollectionRow.read(id, work.connection) else { return 0 }
-        let records = try RecordStore.mirrorRecords(work.connection, row)
-        let differences = try MirrorFile.compare(store: records, mirror: file)
-        var (count, changed) = (0, [[UInt8]: MirrorDifference.Kind]())
-        for difference in differences where isWhole || difference.kind != .missingInFile {
-          count += 1
-          guard difference.kind == .missingInFile else {
-            changed[Array(difference.id.utf8)] = difference.kind
-            continue
-          }
-          var key = difference.id
-          _ = try key.withUTF8 { try work.delete(UnsafeRawBufferPointer($0), from: collection) }
+    try transaction { work, collection in
+      try work.flush()
+      guard let row = try CollectionState.read(id, work.connection) else { return 0 }
+      let records = try RecordStore.mirrorRecords(work.connection, row)
+      let differences = try MirrorFile.compare(store: records, mirror: file)
+      var (count, changed) = (0, [[UInt8]: MirrorDifference.Kind]())
+      for difference in differences where isWhole || difference.kind != .missingInFile {
+        count += 1
+        guard difference.kind == .missingInFile else {
+          changed[Array(difference.id.utf8)] = difference.kind
+          continue
         }
-        // Documents without their ids stay so, where the file's layout has the ids in the documents.
-        var bare: Set<[UInt8]> = []
-        if let member = file.layout.idMember {
-          for record in records where changed[Array(record.id.utf8)] == .differs {
-            let hasID = try record.document.withUnsafeBytes { bytes in
-              let tape = try JSONTape(bytes)
-              return tape.value(of: member, in: tape.root) != nil
-            }
-            if !hasID { bare.insert(Array(record.id.utf8)) }
-          }
-        }
-        for record in file.records where changed[Array(record.id.utf8)] != nil {
-          try apply(
-            record, without: bare.contains(Array(record.id.utf8)) ? file.layout.idMember : nil, work,
-            in: collection)
-        }
-        return count
+        var key = difference.id
+        _ = try key.withUTF8 { try work.delete(UnsafeRawBufferPointer($0), from: collection) }
       }
+      // Documents without their ids stay so, where the file's layout has the ids in the documents.
+      var bare: Set<[UInt8]> = []
+      if let member = file.layout.idMember {
+        for record in records where changed[Array(record.id.utf8)] == .differs {
+          let hasID = try record.document.withUnsafeBytes { bytes in
+            let tape = try JSONTape(bytes)
+            return tape.value(of: member, in: tape.root) != nil
+          }
+          if !hasID { bare.insert(Array(record.id.utf8)) }
+        }
+      }
+      for record in file.records where changed[Array(record.id.utf8)] != nil {
+        try apply(
+          record, without: bare.contains(Array(record.id.utf8)) ? file.layout.idMember : nil, work,
+          in: collection)
+      }
+      return count
     }
   }
 
@@ -239,7 +237,7 @@ extension RecordCollection {
   ///
   /// - Parameter member: a member of the document that is not imported
   private func apply(
-    _ record: MirrorRecord, without member: String?, _ work: RecordWork, in collection: WorkingCollection
+    _ record: MirrorRecord, without member: String?, _ work: RecordWork, in collection: CollectionState
   ) throws {
     var document = record.document
     if let member {

@@ -6,7 +6,7 @@ import SatchelSync
 struct QueryPlan {
   /// An index and a set of its keys.
   struct Access {
-    var index: CollectionShape.Index
+    var index: CollectionIndex
     var keys: KeyRanges
     /// The part of the filter that such keys do not prove.
     var rest: CompiledFilter
@@ -21,14 +21,14 @@ struct QueryPlan {
 
   /// The references of a relation to some records.
   struct References {
-    var relation: CollectionShape.Relation
+    var relation: CollectionRelation
     /// The ids of the referenced records.
     var targets: Set<[UInt8]>
     /// The part of the filter that such references do not prove.
     var rest: CompiledFilter
 
     /// - Returns: nil for a test that references do not decide
-    init?(_ test: CompiledTest, _ relation: CollectionShape.Relation, rest: CompiledFilter) {
+    init?(_ test: CompiledTest, _ relation: CollectionRelation, rest: CompiledFilter) {
       guard relation.path.isPath(test.path) else { return nil }
       let operands: [Operand]
       switch test.test {
@@ -63,7 +63,7 @@ struct QueryPlan {
 
   /// - Parameter limited: whether only the first of the matching records are requested
   init(
-    _ filter: CompiledFilter, order: [CompiledQuery.Order], limited: Bool, _ shape: CollectionShape,
+    _ filter: CompiledFilter, order: [CompiledQuery.Order], limited: Bool, _ rules: CollectionRules,
     estimate: (Access) throws -> Int, estimateReferences: (References) throws -> Int
   ) throws {
     let (tests, isAll) = filter.required
@@ -81,7 +81,7 @@ struct QueryPlan {
     }
     var best: Access?
     var bestEstimate: Int?
-    for index in shape.indexes {
+    for index in rules.indexes {
       guard let access = Self.access(index, tests, filter: filter) else { continue }
       guard let known = best else {
         best = access
@@ -96,7 +96,7 @@ struct QueryPlan {
       if right < left { (best, bestEstimate) = (access, right) } else { bestEstimate = left }
     }
     var references: (found: References, estimate: Int)?
-    for relation in shape.relations {
+    for relation in rules.relations {
       for test in tests {
         let rest = isAll && tests.count == 1 ? .all([]) : filter
         guard let found = References(test, relation, rest: rest) else { continue }
@@ -112,7 +112,7 @@ struct QueryPlan {
     }
     // After an equality test, sorting the matching records costs less than walking the index in order.
     if let first = order.first, best.map({ $0.keys.rank > 1 || $0.index.path.isPath(first.path) }) ?? limited,
-      let index = shape.indexes.first(where: { $0.path.isPath(first.path) })
+      let index = rules.indexes.first(where: { $0.path.isPath(first.path) })
     {
       let access = Self.access(index, tests, filter: filter)
       if limited || access != nil {
@@ -138,7 +138,7 @@ struct QueryPlan {
 
   /// Returns the keys of an index that satisfy a filter; nil when they cannot decide any test.
   private static func access(
-    _ index: CollectionShape.Index, _ tests: [CompiledTest], filter: CompiledFilter
+    _ index: CollectionIndex, _ tests: [CompiledTest], filter: CompiledFilter
   ) -> Access? {
     var keys: KeyRanges?
     for test in tests where index.path.isPath(test.path) {
@@ -161,11 +161,11 @@ extension DocumentPath {
 /// Reads records by row, or all of a collection.
 struct RecordFetch {
   private let connection: Connection
-  private let row: CollectionRow
+  private let row: CollectionState
   private let status: RecordStatusReader
 
   /// - Parameter store: required to read sensitive fields
-  init(_ connection: Connection, _ row: CollectionRow, store: RecordStore? = nil) {
+  init(_ connection: Connection, _ row: CollectionState, store: RecordStore? = nil) {
     self.connection = connection
     self.row = row
     status = RecordStatusReader(connection, row, store: store)
@@ -193,7 +193,7 @@ struct RecordFetch {
       """)
     defer { statement.reset() }
     try statement.bind(.integer(base), at: 1)
-    try statement.bind(.integer(base + row.next), at: 2)
+    try statement.bind(.integer(base + row.numbers.next), at: 2)
     while try statement.step() {
       guard try visit(try Candidate(statement, status)) else { return }
     }
@@ -203,13 +203,13 @@ struct RecordFetch {
 /// Reads the sync status of a collection's records, and opens their sensitive fields, in one snapshot.
 final class RecordStatusReader {
   private let connection: Connection
-  private let row: CollectionRow
+  private let row: CollectionState
   /// Created when a status is first read.
   private lazy var reader = Result { try SyncStatusReader(connection, collection: row.name) }
 
   private let store: RecordStore?
 
-  init(_ connection: Connection, _ row: CollectionRow, store: RecordStore?) {
+  init(_ connection: Connection, _ row: CollectionState, store: RecordStore?) {
     self.connection = connection
     self.row = row
     self.store = store
@@ -218,7 +218,7 @@ final class RecordStatusReader {
   /// Opens a document whose row is marked as sealed.
   func opened(_ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard let store else { throw SatchelError(.internal, "\(row.name): its sensitive fields are not opened") }
-    return try store.shape(of: row, connection).opened(document, key, by: store.database.keyring.keys)
+    return try row.rules.opened(document, key, by: store.database.keyring.keys)
   }
 
   func status(_ key: UnsafeRawBufferPointer) throws -> SyncStatus {

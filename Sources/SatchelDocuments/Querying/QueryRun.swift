@@ -3,17 +3,15 @@ import SatchelStorage
 
 /// Runs a query on one snapshot of the store.
 struct QueryRun {
-  private let keys: DeferredIndex<RecordIDs>
   private let connection: Connection
-  private let row: CollectionRow
-  private let shape: CollectionShape
+  private let row: CollectionState
+  private let rules: CollectionRules
   private let fetch: RecordFetch
 
-  init(_ collection: RecordCollection, _ connection: Connection, row: CollectionRow) throws {
-    keys = collection.store.keys(of: row.id)
+  init(_ collection: RecordCollection, _ connection: Connection, row: CollectionState) throws {
     self.connection = connection
     self.row = row
-    shape = try collection.store.shape(of: row, connection)
+    rules = try row.rules
     fetch = RecordFetch(connection, row, store: collection.store)
   }
 
@@ -21,16 +19,16 @@ struct QueryRun {
   ///
   /// - Throws: `.invalid`
   func check(_ query: CompiledQuery) throws {
-    guard let schema = shape.schema else { return }
-    try query.filter.check(schema, of: shape.name)
-    for case .document(let path) in query.order.map(\.path) { try schema.checkPath(path, of: shape.name) }
+    guard let schema = try rules.schema else { return }
+    try query.filter.check(schema, of: rules.name)
+    for case .document(let path) in query.order.map(\.path) { try schema.checkPath(path, of: rules.name) }
   }
 
   private func plan(
     _ filter: CompiledFilter, order: [CompiledQuery.Order] = [], limited: Bool = false
   ) throws -> QueryPlan {
     let plan = try QueryPlan(
-      filter, order: order, limited: limited, shape,
+      filter, order: order, limited: limited, rules,
       estimate: { try entries($0, limit: Self.maxEstimate) },
       estimateReferences: { try entries($0, limit: Self.maxEstimate) })
     switch plan.path {
@@ -41,7 +39,7 @@ struct QueryRun {
   }
 
   /// Checks the texts of an index that a range of times cannot compare: the keys alone may decide the range.
-  private func checkTimes(_ filter: CompiledFilter, _ index: CollectionShape.Index) throws {
+  private func checkTimes(_ filter: CompiledFilter, _ index: CollectionIndex) throws {
     for test in filter.required.tests where index.path.isPath(test.path) {
       guard let times = test.times else { continue }
       let range = KeyRange(lower: [ValueKey.string] + times.lower, upper: [ValueKey.string] + times.upper)
@@ -93,8 +91,8 @@ struct QueryRun {
   // MARK: Counting
 
   func count(_ filter: CompiledFilter) throws -> Int {
-    try shape.checkQueried(filter)
-    if let schema = shape.schema { try filter.check(schema, of: shape.name) }
+    try rules.checkQueried(filter)
+    if let schema = try rules.schema { try filter.check(schema, of: rules.name) }
     let plan = try plan(filter)
     switch plan.path {
     case .index(let access) where access.rest.isEmpty: return try entries(access)
@@ -115,8 +113,8 @@ struct QueryRun {
     try check(query)
     var window = query.window
     guard !window.isOver else { return }
-    try shape.checkQueried(query.filter)
-    for order in query.order { try shape.checkQueried(order.path) }
+    try rules.checkQueried(query.filter)
+    for order in query.order { try rules.checkQueried(order.path) }
     let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)
     if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit: visit) }
     if query.order.isEmpty {
@@ -189,8 +187,8 @@ struct QueryRun {
   }
 
   private func rows(_ ids: Set<[UInt8]>) throws -> [Int64] {
-    let base = RecordRow.base(of: row.id)
-    let view = try keys.view(of: connection, floor: base + row.indexedThrough, newest: base + row.next - 1)
+    let view = try row.keys.view(
+      of: connection, floor: row.base + row.numbers.indexedThrough, newest: row.base + row.numbers.next - 1)
     return try ids.compactMap { id in try id.withUnsafeBytes { try view.find($0) } }.sorted()
   }
 

@@ -6,7 +6,7 @@ import SatchelSync
 /// Seals, opens and reseals the stored documents of a collection.
 struct RecordSealing {
   let connection: Connection
-  let row: CollectionRow
+  let row: CollectionState
   /// The fields that are sealed in rows that are marked,
   let old: SensitiveFields
   /// and those that are to be.
@@ -132,7 +132,7 @@ extension RecordStore {
         find: { name, connection in try Self.sealed(notBy: name, connection) },
         reseal: { [weak self] key, keys, transaction in try self?.reseal(with: key, keys, transaction) }))
     database.keyring.whenSet { [weak self] in
-      guard let self, !database.options.isReadOnly, !database.isWriting else { return }
+      guard let self, !database.options.isReadOnly, !database.isInTransaction else { return }
       // Writes that were spooled, and could not be opened without the key.
       try? outbox.retryRejected(in: database) { $0.objectValue?.first?.key == Self.sealedKind }
     }
@@ -168,8 +168,8 @@ extension RecordStore {
       }
     }
     for id in ids {
-      guard let row = try CollectionRow.read(id, connection) else { continue }
-      let fields = try shape(of: row, connection).sensitive
+      guard let row = try CollectionState.read(id, connection, of: self) else { continue }
+      let fields = try row.rules.sensitive
       guard !fields.isEmpty else {
         throw SatchelError(
           .invalid,
@@ -185,10 +185,11 @@ extension RecordStore {
 
   static let sealedKind = "sealed_records"
 
-  /// Returns an entry for the outbox file whose content is sealed.
+  /// Returns an entry as the outbox file may have it: sealed, if the collection has sensitive fields.
   ///
   /// - Throws: `.unauthorized` when the key is not set
-  func sealedEntry(_ entry: JSONValue, of collection: String) throws -> JSONValue {
+  func keepable(_ entry: JSONValue, of collection: String, isSensitive: Bool) throws -> JSONValue {
+    guard isSensitive else { return entry }
     guard let key = database.keyring.current else {
       throw SatchelError.keyNotSet(collection)
     }

@@ -103,7 +103,7 @@ extension RecordWork {
   ///
   /// - Parameter location: begins the message of the error
   /// - Throws: `.invalid` when it is not set
-  func sealingKey(_ collection: WorkingCollection, _ location: @autoclosure () -> String) throws
+  func sealingKey(_ collection: CollectionState, _ location: @autoclosure () -> String) throws
     -> EncryptionKey
   {
     if let key = keyring.current, collection.numbers.sealedBy == key.name { return key }
@@ -120,26 +120,26 @@ extension RecordWork {
 
   /// Returns a document as it is stored; nil when it has no sensitive fields, and is stored as it is.
   func sealed(
-    _ body: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection
+    _ body: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in collection: CollectionState
   ) throws -> [UInt8]? {
-    let fields = collection.shape.sensitive
+    let fields = try collection.rules.sensitive
     guard let path = fields.paths.first else { return nil }
     return fields.seal(body, key, by: try sealingKey(collection, fields.location(key, path)))
   }
 
   /// Returns the document of a record; nil when it does not exist.
-  func document(_ row: Int64, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection) throws
+  func document(_ row: Int64, _ key: UnsafeRawBufferPointer, in collection: CollectionState) throws
     -> [UInt8]?
   {
     guard let stored = try RecordTable(connection: connection).document(row) else { return nil }
     guard stored.isSealed else { return stored.body }
     return try stored.body.withUnsafeBytes {
-      try collection.shape.opened($0, key, by: keyring.keys)
+      try collection.rules.opened($0, key, by: keyring.keys)
     }
   }
 
   /// The content of a record; nil when it does not exist.
-  func content(_ row: Int64, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection) throws
+  func content(_ row: Int64, _ key: UnsafeRawBufferPointer, in collection: CollectionState) throws
     -> SyncContent?
   {
     guard var found = try RecordTable(connection: connection).content(row) else { return nil }
@@ -148,14 +148,14 @@ extension RecordWork {
   }
 
   /// The storage of the versions of a conflict.
-  func sealing(_ collection: WorkingCollection) -> RecordConflicts.Sealing {
-    if collection.shape.sensitive.isEmpty { return .plain }
+  func sealing(_ collection: CollectionState) throws -> RecordConflicts.Sealing {
+    if try collection.rules.sensitive.isEmpty { return .plain }
     guard let key = try? sealingKey(collection, "") else { return .withheld }
     return .sealed(key)
   }
 }
 
-extension CollectionShape {
+extension CollectionRules {
   /// Opens a document whose row is marked as sealed.
   ///
   /// - Throws: `.unauthorized` when the key is not set; `.damaged`

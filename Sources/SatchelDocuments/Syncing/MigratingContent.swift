@@ -5,11 +5,11 @@ import SatchelStorage
 
 /// Brings content of older versions of a collection to the declared one, in memory.
 struct MigratingContent {
-  private let collection: WorkingCollection
+  private let collection: CollectionState
   private let work: RecordWork
   private var steps: [Int64: RecordMigration] = [:]
 
-  init(_ collection: WorkingCollection, _ work: RecordWork) {
+  init(_ collection: CollectionState, _ work: RecordWork) {
     self.collection = collection
     self.work = work
   }
@@ -17,7 +17,7 @@ struct MigratingContent {
   /// - Throws: `SatchelError`: `newer` for a version above the declared one; `invalid` for a document that a
   ///   step cannot migrate, and for a step that the store does not have
   mutating func version(_ envelope: SyncEnvelope) throws -> RecordVersion {
-    let declared = collection.row.version
+    let declared = collection.version
     guard envelope.version <= declared else {
       throw SatchelError(
         .newer,
@@ -38,7 +38,7 @@ struct MigratingContent {
       throw JSONError("the document is not an object")
     }
     var kept: [KeptValue] = []
-    for version in envelope.version..<collection.row.version {
+    for version in envelope.version..<collection.version {
       let step = try step(from: version)
       try work.store.database.migrating("the migration of \(collection.name) to version \(version + 1)") {
         try step.apply(to: &object, id: envelope.key.id, version: Int(version), kept: &kept)

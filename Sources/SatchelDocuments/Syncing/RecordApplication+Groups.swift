@@ -90,7 +90,7 @@ private struct GroupSearch {
     var item: Int
     /// The number of the index, and the key of the value in it.
     var key: [UInt8]
-    var index: CollectionShape.Index
+    var index: CollectionIndex
     var isOwn: Bool
   }
 

@@ -69,10 +69,10 @@ extension RecordApplication {
 
   /// Writes the last synced version of a deleted record again, as a change to send.
   private mutating func putBack(
-    _ key: SyncKey, _ target: [UInt8], relation: CollectionShape.Relation
+    _ key: SyncKey, _ target: [UInt8], relation: CollectionRelation
   ) throws -> Bool {
     let collection = try work.collection(relation.target)
-    guard let base = try tracker.base(key)?.unlessLocked, base.version == collection.row.version,
+    guard let base = try tracker.base(key)?.unlessLocked, base.version == collection.version,
       let document = base.content.document
     else { return false }
     do {
@@ -87,7 +87,7 @@ extension RecordApplication {
     try noteLost(
       .local, key.id, in: collection,
       versions: RecordConflicts.Versions(
-        local: deletion, remote: nil, base: base.bytes, sealing: work.sealing(collection)))
+        local: deletion, remote: nil, base: base.bytes, sealing: try work.sealing(collection)))
     noteChange(key)
     return true
   }
@@ -120,7 +120,7 @@ extension RecordApplication {
   func versions(before deletion: Deletion) throws -> [SyncKey] {
     try deletion.affected().compactMap { record in
       let collection = try work.collection(record.collection)
-      guard collection.isSynchronized else { return nil }
+      guard try collection.isSynchronized else { return nil }
       let key = try SyncKey(collection.name, String(decoding: record.key, as: UTF8.self))
       guard let position = positions[key] else {
         return try tracker.waiting(key).flatMap { $0.content.isDeleted ? nil : key }
@@ -132,16 +132,16 @@ extension RecordApplication {
 
   /// Keeps a record that a remote deletion would delete by a relation, unless it was deleted remotely as
   /// well.
-  private mutating func noteCascade(_ key: [UInt8], _ row: Int64, in collection: WorkingCollection) throws {
+  private mutating func noteCascade(_ key: [UInt8], _ row: Int64, in collection: CollectionState) throws {
     let id = String(decoding: key, as: UTF8.self)
     let name = try SyncKey(collection.name, id)
-    guard collection.isSynchronized else { return }
+    guard try collection.isSynchronized else { return }
     let isDeleted = positions[name].map { entries[$0].remote?.content.isDeleted ?? true } ?? false
     guard try !isDeleted || tracker.isPending(name) else { return }
     let versions = RecordConflicts.Versions(
       // Without the key of sensitive fields only the deletion is known.
       local: try? key.withUnsafeBytes { try work.content(row, $0, in: collection) }, remote: nil,
-      base: try tracker.base(name)?.unlessLocked?.bytes, sealing: work.sealing(collection))
+      base: try tracker.base(name)?.unlessLocked?.bytes, sealing: try work.sealing(collection))
     try noteLost(.local, id, in: collection, versions: versions)
   }
 
@@ -164,7 +164,7 @@ extension RecordApplication {
   }
 
   private mutating func noteLost(
-    _ side: ConflictSide, _ id: String, in collection: WorkingCollection, versions: RecordConflicts.Versions
+    _ side: ConflictSide, _ id: String, in collection: CollectionState, versions: RecordConflicts.Versions
   ) throws {
     try conflicts.noteLost(side, id, in: collection.id, versions: versions, time: work.now)
     lost += 1

@@ -13,7 +13,7 @@ struct RecordApplication {
   struct Item {
     let position: Int
     let entry: SyncUndecided
-    let collection: WorkingCollection
+    let collection: CollectionState
     let local: SyncContent?
     /// The new content of the record.
     var content: SyncContent
@@ -32,7 +32,7 @@ struct RecordApplication {
     /// Only another version of it, or another declaration, can be applied.
     case refused(SatchelError)
     /// A record that it refers to does not exist.
-    case missing(CollectionShape.Relation, target: [UInt8])
+    case missing(CollectionRelation, target: [UInt8])
     /// Another record has the same unique value, or refers to the record to delete.
     case blocked(by: SyncKey, SatchelError)
   }
@@ -49,7 +49,7 @@ struct RecordApplication {
     }
   }
   var conflicts: RecordConflicts { RecordConflicts(connection) }
-  private var collections: [String: WorkingCollection] = [:]
+  private var collections: [String: CollectionState] = [:]
   private var migrating: [Int64: MigratingContent] = [:]
   var decisions: [SyncDecision]
   /// The number of discarded versions.
@@ -127,9 +127,9 @@ struct RecordApplication {
 
   // MARK: Deciding
 
-  private mutating func collection(_ name: String) throws -> WorkingCollection? {
+  private mutating func collection(_ name: String) throws -> CollectionState? {
     if let known = collections[name] { return known }
-    guard let id = try CollectionRow.id(of: name, connection) else { return nil }
+    guard let id = try CollectionState.id(of: name, connection) else { return nil }
     let collection = try work.collection(id)
     collections[name] = collection
     return collection
@@ -159,7 +159,7 @@ struct RecordApplication {
       item.content = remote.content
       let decision = try RecordDecision.decide(
         local: local.map { RecordVersion($0) }, isChanged: entry.isChanged, base: base, remote: remote,
-        policy: collection.shape.onConflict)
+        policy: try collection.rules.onConflict)
       switch decision {
       case .match: decisions[position] = .match
       case .keep(let isLost):
@@ -191,9 +191,9 @@ struct RecordApplication {
 
   /// An item that waits for the key of the store; nil when it is set, or not needed.
   private func waiting(
-    _ position: Int, _ entry: SyncUndecided, in collection: WorkingCollection
+    _ position: Int, _ entry: SyncUndecided, in collection: CollectionState
   ) throws -> Item? {
-    guard let path = collection.shape.sensitive.paths.first else { return nil }
+    guard let path = try collection.rules.sensitive.paths.first else { return nil }
     do {
       _ = try work.sealingKey(collection, "\(entry.key): \(path.pointer)")
       return nil
@@ -207,7 +207,7 @@ struct RecordApplication {
   }
 
   /// The local content; nil when there never was a record.
-  private func local(_ entry: SyncUndecided, _ collection: WorkingCollection) throws -> SyncContent? {
+  private func local(_ entry: SyncUndecided, _ collection: CollectionState) throws -> SyncContent? {
     if let content = try content(of: entry.key.id, in: collection) { return content }
     if let deletion = entry.deletion { return deletion }
     guard let base = entry.base?.content, base.isDeleted else { return nil }
@@ -215,7 +215,7 @@ struct RecordApplication {
   }
 
   /// The content of a record; nil when there is none.
-  func content(of id: String, in collection: WorkingCollection) throws -> SyncContent? {
+  func content(of id: String, in collection: CollectionState) throws -> SyncContent? {
     var id = id
     return try id.withUTF8 { key in
       guard let row = try work.find(UnsafeRawBufferPointer(key), in: collection).row else { return nil }
@@ -223,10 +223,10 @@ struct RecordApplication {
     }
   }
 
-  func versions(_ item: Item) -> RecordConflicts.Versions {
+  func versions(_ item: Item) throws -> RecordConflicts.Versions {
     RecordConflicts.Versions(
       local: item.local, remote: item.entry.remote?.bytes, base: item.entry.base?.unlessLocked?.bytes,
-      sealing: work.sealing(item.collection))
+      sealing: try work.sealing(item.collection))
   }
 
   private mutating func wait(_ item: Item) throws {
@@ -243,18 +243,18 @@ struct RecordApplication {
     case nil: (error, other) = (SatchelError(.internal, "\(item.entry.key): was not applied"), nil)
     }
     try conflicts.wait(
-      item.entry.key.id, in: item.collection.id, versions(item), because: error, for: other,
+      item.entry.key.id, in: item.collection.id, try versions(item), because: error, for: other,
       time: work.now)
     work.hasWaiting = true
     decisions[item.position] = .waiting
   }
 
-  func name(of target: [UInt8], _ relation: CollectionShape.Relation) throws -> String {
+  func name(of target: [UInt8], _ relation: CollectionRelation) throws -> String {
     "\(try work.collection(relation.target).name)/\(String(decoding: target, as: UTF8.self))"
   }
 
   /// The key of a target; nil for a value that is not an id.
-  func key(of target: [UInt8], _ relation: CollectionShape.Relation) throws -> SyncKey? {
+  func key(of target: [UInt8], _ relation: CollectionRelation) throws -> SyncKey? {
     try? SyncKey(try work.collection(relation.target).name, String(decoding: target, as: UTF8.self))
   }
 
@@ -303,10 +303,12 @@ struct RecordApplication {
 
   func references(
     _ item: Item
-  ) throws -> [(relation: CollectionShape.Relation, target: [UInt8])] {
-    guard let document = item.content.document, !item.collection.shape.relations.isEmpty else { return [] }
-    return document.withUnsafeBytes { document in
-      item.collection.shape.relations.flatMap { relation in
+  ) throws -> [(relation: CollectionRelation, target: [UInt8])] {
+    guard let document = item.content.document, try !item.collection.rules.relations.isEmpty else {
+      return []
+    }
+    return try document.withUnsafeBytes { document in
+      try item.collection.rules.relations.flatMap { relation in
         // A value that is not a reference is rejected when the record is written.
         let targets = try? item.key {
           try RecordWork.targets(of: document, relation, $0, in: item.collection)
@@ -316,7 +318,7 @@ struct RecordApplication {
     }
   }
 
-  func exists(_ target: [UInt8], _ relation: CollectionShape.Relation) throws -> Bool {
+  func exists(_ target: [UInt8], _ relation: CollectionRelation) throws -> Bool {
     let collection = try work.collection(relation.target)
     return try target.withUnsafeBytes { try work.find($0, in: collection).row } != nil
   }

@@ -11,35 +11,33 @@ package struct RecordSyncClient: Sendable {
 
   /// The collections that are declared and synchronized, targets of relations before those that refer to them.
   package func collections(_ connection: Connection) throws -> [String] {
-    Self.ordered(try shapes(connection)).filter(\.isSynced).map(\.name)
+    Self.ordered(try rules(connection)).filter(\.isSynced).map(\.name)
   }
 
   /// The declarations of the collections, by their ids.
-  private func shapes(_ connection: Connection) throws -> [CollectionShape] {
+  private func rules(_ connection: Connection) throws -> [CollectionRules] {
     guard try store.database.has(.records) else { return [] }
     var ids: [Int64] = []
     try connection.each("SELECT id FROM record_collection WHERE version > 0 AND id > 0 ORDER BY id") {
       ids.append(try $0.integer(0, in: RecordRow.collections))
     }
-    return try ids.compactMap { try CollectionRow.read($0, connection) }.map {
-      try store.shape(of: $0, connection)
-    }
+    return try ids.compactMap { try store.state(of: $0, connection)?.rules }
   }
 
   /// Collections in an order in which the targets of relations come first; in a circle, the one with the lower id.
-  private static func ordered(_ shapes: [CollectionShape]) -> [CollectionShape] {
-    var (rest, ordered, placed) = (shapes, [CollectionShape](), Set<Int64>())
-    let known = Set(shapes.map(\.id))
+  private static func ordered(_ rules: [CollectionRules]) -> [CollectionRules] {
+    var (rest, ordered, placed) = (rules, [CollectionRules](), Set<Int64>())
+    let known = Set(rules.map(\.id))
     while !rest.isEmpty {
       let next =
-        rest.firstIndex { shape in
-          shape.relations.allSatisfy {
-            $0.target == shape.id || !known.contains($0.target) || placed.contains($0.target)
+        rest.firstIndex { rules in
+          rules.relations.allSatisfy {
+            $0.target == rules.id || !known.contains($0.target) || placed.contains($0.target)
           }
         } ?? 0
-      let shape = rest.remove(at: next)
-      placed.insert(shape.id)
-      ordered.append(shape)
+      let rules = rest.remove(at: next)
+      placed.insert(rules.id)
+      ordered.append(rules)
     }
     return ordered
   }
@@ -49,8 +47,8 @@ package struct RecordSyncClient: Sendable {
   /// - Throws: `.unauthorized` for one with sensitive fields unless the log is encrypted and their key is set
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     guard let row = try row(of: key.collection, connection) else { return nil }
-    let shape = try store.shape(of: row, connection)
-    let isSensitive = !shape.sensitive.isEmpty
+    let rules = try row.rules
+    let isSensitive = !rules.sensitive.isEmpty
     let content = try first(key.id, of: row, connection) { record, id in
       try connection.first(
         "SELECT body, is_sealed, revision, created, modified FROM record WHERE id = ? AND key = ?",
@@ -60,7 +58,7 @@ package struct RecordSyncClient: Sendable {
         let body = found.bytes(0)
         try RecordRow.check(body, of: id)
         let document =
-          found.flag(1) ? try shape.opened(body, id, by: store.database.keyring.keys) : Array(body)
+          found.flag(1) ? try rules.opened(body, id, by: store.database.keyring.keys) : Array(body)
         return SyncContent(
           document: document, revision: try found.integer(2, in: RecordRow.revisions),
           created: try found.integer(3), modified: try found.integer(4))
@@ -81,22 +79,14 @@ package struct RecordSyncClient: Sendable {
 
   /// Returns what `read` finds in a row that the id may have.
   private func first<Found>(
-    _ id: String, of row: CollectionRow, _ connection: Connection,
+    _ id: String, of row: CollectionState, _ connection: Connection,
     read: (_ record: Int64, _ id: UnsafeRawBufferPointer) throws -> Found?
   ) throws -> Found? {
-    let (index, base) = (store.keys(of: row.id), RecordRow.base(of: row.id))
-    var (id, found) = (id, Found?.none)
-    try id.withUTF8 { id in
+    var id = id
+    return try id.withUTF8 { id in
       let id = UnsafeRawBufferPointer(id)
-      _ = try index.first(
-        of: index.source.hash(id), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
-      ) { record in
-        guard RecordRow.collection(of: record) == row.id else { return false }
-        found = try read(record, id)
-        return found != nil
-      }
+      return try row.first(id, connection) { try read($0, id) }
     }
-    return found
   }
 
   private static func unencrypted(_ collection: String) -> SatchelError {
@@ -107,7 +97,7 @@ package struct RecordSyncClient: Sendable {
 
   /// The collections with sensitive fields.
   package func sensitiveCollections(_ connection: Connection) throws -> Set<String> {
-    Set(try shapes(connection).filter { !$0.sensitive.isEmpty }.map(\.name))
+    Set(try rules(connection).filter { !$0.sensitive.isEmpty }.map(\.name))
   }
 
   /// The ids of a collection's records, in the order of their rows.
@@ -132,9 +122,9 @@ package struct RecordSyncClient: Sendable {
     return SyncIDs(ids, end: ids.isEmpty ? nil : .row(last))
   }
 
-  private func row(of collection: String, _ connection: Connection) throws -> CollectionRow? {
-    guard let id = try CollectionRow.id(of: collection, connection),
-      let row = try CollectionRow.read(id, connection), row.version > 0
+  private func row(of collection: String, _ connection: Connection) throws -> CollectionState? {
+    guard let id = try CollectionState.id(of: collection, connection),
+      let row = try store.state(of: id, connection), row.version > 0
     else { return nil }
     return row
   }
@@ -152,7 +142,7 @@ package struct RecordSyncClient: Sendable {
     let (connection, conflicts) = (transaction.connection, ConflictLog(transaction.connection))
     guard try conflicts.hasUndecided() else { return }
     for key in keys {
-      guard let id = try CollectionRow.id(of: key.collection, connection) else { continue }
+      guard let id = try CollectionState.id(of: key.collection, connection) else { continue }
       try conflicts.endKeeping(key.id, in: id)
     }
   }
@@ -168,7 +158,7 @@ package struct RecordSyncClient: Sendable {
       for waiting in try conflicts.waiting(for: queue[next].description) {
         let collection = try work.collection(waiting.collection)
         let key = try SyncKey(collection.name, waiting.key)
-        if collection.isSynchronized, known.insert(key).inserted { queue.append(key) }
+        if try collection.isSynchronized, known.insert(key).inserted { queue.append(key) }
       }
       next += 1
     }
@@ -181,7 +171,7 @@ package struct RecordSyncClient: Sendable {
     let conflicts = ConflictLog(connection)
     guard !names.isEmpty, try conflicts.hasWaiting() else { return [] }
     return try names.sorted().flatMap { name in
-      guard let id = try CollectionRow.id(of: name, connection) else { return [SyncKey]() }
+      guard let id = try CollectionState.id(of: name, connection) else { return [SyncKey]() }
       return try conflicts.waiting(forCollection: name, id).filter { $0.collection == id }.compactMap {
         try? SyncKey(name, $0.key)
       }

@@ -45,7 +45,7 @@ struct ValueTable {
 struct ReferenceTable {
   let connection: Connection
 
-  func insert(_ relation: CollectionShape.Relation, _ target: [UInt8], source: Int64) throws {
+  func insert(_ relation: CollectionRelation, _ target: [UInt8], source: Int64) throws {
     try target.withUnsafeBytes {
       try connection.run(
         """
@@ -55,7 +55,7 @@ struct ReferenceTable {
     }
   }
 
-  func delete(_ relation: CollectionShape.Relation, _ target: [UInt8], source: Int64) throws {
+  func delete(_ relation: CollectionRelation, _ target: [UInt8], source: Int64) throws {
     try target.withUnsafeBytes {
       try connection.run(
         """
@@ -65,7 +65,7 @@ struct ReferenceTable {
     }
   }
 
-  func has(_ relation: CollectionShape.Relation, _ target: [UInt8], source: Int64) throws -> Bool {
+  func has(_ relation: CollectionRelation, _ target: [UInt8], source: Int64) throws -> Bool {
     try target.withUnsafeBytes {
       try connection.number(
         """
@@ -76,7 +76,7 @@ struct ReferenceTable {
   }
 
   /// Returns the number of records that refer to a record by one relation; at most `limit`, if given.
-  func count(_ relation: CollectionShape.Relation, _ target: [UInt8], limit: Int?) throws -> Int {
+  func count(_ relation: CollectionRelation, _ target: [UInt8], limit: Int?) throws -> Int {
     let number = try target.withUnsafeBytes {
       try connection.number(
         """
@@ -90,7 +90,7 @@ struct ReferenceTable {
   }
 
   /// Returns the rows of the records that refer to a record by one relation, in order.
-  func sources(of target: [UInt8], by relation: CollectionShape.Relation) throws -> [Int64] {
+  func sources(of target: [UInt8], by relation: CollectionRelation) throws -> [Int64] {
     var sources: [Int64] = []
     try target.withUnsafeBytes {
       try connection.each(

@@ -42,10 +42,10 @@ struct RecordCheck {
       collections.append($0.anyInteger(0))
     }
     for id in collections {
-      guard let row = try CollectionRow.read(id, connection) else { continue }
-      let shape = try CollectionShape(row, connection)
-      try checkDeclaration(row, shape)
-      try checkRecords(row, shape)
+      guard let row = try CollectionState.read(id, connection) else { continue }
+      let rules = try row.rules
+      try checkDeclaration(row, rules)
+      try checkRecords(row, rules)
       try checkKeys(row)
     }
     try checkLostKeys()
@@ -55,29 +55,29 @@ struct RecordCheck {
   }
 
   /// Checks that the indexes and relations of the tables are those of the declaration.
-  private func checkDeclaration(_ row: CollectionRow, _ shape: CollectionShape) throws {
+  private func checkDeclaration(_ row: CollectionState, _ rules: CollectionRules) throws {
     let declared: StoredDeclaration
     do {
-      declared = try StoredDeclaration.read(row, connection)
+      declared = try StoredDeclaration.read(of: row.id, named: row.name, connection)
     } catch let error as SatchelError where error.code == .damaged {
       return report("record_collection", error.message)
     }
     let indexes = try declared.indexes.map { "\(try DocumentPath($0.path).text) \($0.isUnique)" }
-    if Set(indexes) != Set(shape.indexes.map { "\($0.path.text) \($0.isUnique)" }) {
+    if Set(indexes) != Set(rules.indexes.map { "\($0.path.text) \($0.isUnique)" }) {
       report("record_index", "\(row.name): its indexes differ from its declaration")
     }
     let relations = try declared.relations.map { path, relation in
       "\(try DocumentPath(path).text) \(relation.collection) \(relation.onDelete.rawValue) \(relation.isMany)"
     }
-    let stored = try shape.relations.map {
-      "\($0.path.text) \(try CollectionRow.read($0.target, connection)?.name ?? "") \($0.onDelete.rawValue) \($0.isMany)"
+    let stored = try rules.relations.map {
+      "\($0.path.text) \(try CollectionState.read($0.target, connection)?.name ?? "") \($0.onDelete.rawValue) \($0.isMany)"
     }
     if Set(relations) != Set(stored) {
       report("record_relation", "\(row.name): its relations differ from its declaration")
     }
   }
 
-  private func checkRecords(_ row: CollectionRow, _ shape: CollectionShape) throws {
+  private func checkRecords(_ row: CollectionState, _ rules: CollectionRules) throws {
     var references = 0
     try RecordFetch(connection, row).all { candidate in
       let name = "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self))"
@@ -87,9 +87,9 @@ struct RecordCheck {
         report("record", "\(name): the document is damaged: \(error)")
         return true
       }
-      checkSealed(candidate, shape, name: name)
-      for index in shape.indexes { try check(candidate, index, name: name) }
-      references += try check(candidate, row, shape: shape, name: name)
+      checkSealed(candidate, rules, name: name)
+      for index in rules.indexes { try check(candidate, index, name: name) }
+      references += try check(candidate, row, rules: rules, name: name)
       return true
     }
     let stored = try connection.number(
@@ -101,10 +101,10 @@ struct RecordCheck {
   }
 
   /// Reports sensitive fields that cannot be opened with the keys that are set.
-  private func checkSealed(_ candidate: borrowing Candidate, _ shape: CollectionShape, name: String) {
+  private func checkSealed(_ candidate: borrowing Candidate, _ rules: CollectionRules, name: String) {
     // In a reserved collection it is decided for each document.
-    if shape.isReserved { return }
-    if candidate.isSealed == shape.sensitive.isEmpty {
+    if rules.id == ReservedCollection.state.id { return }
+    if candidate.isSealed == rules.sensitive.isEmpty {
       return report(
         "record",
         "\(name): its fields are \(candidate.isSealed ? "sealed" : "not sealed"), and the declaration differs"
@@ -112,7 +112,7 @@ struct RecordCheck {
     }
     guard candidate.isSealed, !keys.isEmpty else { return }
     do {
-      _ = try shape.sensitive.open(candidate.body, candidate.key, by: keys)
+      _ = try rules.sensitive.open(candidate.body, candidate.key, by: keys)
     } catch let error as SatchelError where error.code == .damaged {
       report("record", error.message)
     } catch {}
@@ -120,7 +120,7 @@ struct RecordCheck {
 
   /// Reports a record without its entry in an index.
   private func check(
-    _ candidate: borrowing Candidate, _ index: CollectionShape.Index, name: String
+    _ candidate: borrowing Candidate, _ index: CollectionIndex, name: String
   ) throws {
     var key: [UInt8] = []
     ValueKey.append(candidate.document.field(index.path), to: &key)
@@ -135,16 +135,15 @@ struct RecordCheck {
 
   /// Returns the number of references of a record, and reports missing ones.
   private func check(
-    _ candidate: borrowing Candidate, _ row: CollectionRow, shape: CollectionShape, name: String
+    _ candidate: borrowing Candidate, _ row: CollectionState, rules: CollectionRules, name: String
   ) throws -> Int {
     var count = 0
     let table = ReferenceTable(connection: connection)
-    let collection = WorkingCollection(row, shape, keys: DeferredIndex(RecordIDs(collection: row.id)))
-    for relation in shape.relations {
+    for relation in rules.relations {
       let targets: Set<[UInt8]>
       do {
         targets = Set(
-          try RecordWork.targets(of: candidate.body, relation, candidate.key, in: collection))
+          try RecordWork.targets(of: candidate.body, relation, candidate.key, in: row))
       } catch let error as SatchelError {
         report("record_reference", error.message)
         continue
@@ -169,10 +168,10 @@ struct RecordCheck {
   }
 
   /// Checks that every id can be found, and that the index has no other entries.
-  private func checkKeys(_ row: CollectionRow) throws {
+  private func checkKeys(_ row: CollectionState) throws {
     let source = RecordIDs(collection: row.id)
     let base = RecordRow.base(of: row.id)
-    try source.scan(connection, from: base, through: base + row.indexedThrough) { hash, record in
+    try source.scan(connection, from: base, through: base + row.numbers.indexedThrough) { hash, record in
       var isFound = false
       try RecordIDs.keys.rows(of: hash, connection) { row in
         isFound = row == record

@@ -14,14 +14,14 @@ extension RecordRepair {
 
   /// Restores the row of the reserved collection; its version may be lost.
   private mutating func restoreReserved() throws {
-    let (reserved, known) = (ReservedCollection.state, try CollectionRow.read(0, connection))
+    let (reserved, known) = (ReservedCollection.state, try CollectionState.read(0, connection))
     if let known, known.name == reserved.name, known.version > 0 { return }
     try connection.run("DELETE FROM record_collection WHERE id = 0 OR name = ?", .text(reserved.name))
     try insert(reserved.id, reserved.name, version: 1, declaration: "")
     report("record_collection", "\(reserved.name): the row of this collection was lost, and replaced")
   }
 
-  private mutating func repairName(_ row: CollectionRow) throws {
+  private mutating func repairName(_ row: CollectionState) throws {
     if (try? RecordID.checkCollection(row.name)) != nil { return }
     let name = try freeName(row.id)
     try connection.run("UPDATE record_collection SET name = ? WHERE id = ?", .text(name), .integer(row.id))
@@ -30,7 +30,7 @@ extension RecordRepair {
 
   private func freeName(_ id: Int64) throws -> String {
     var name = "recovered_\(id)"
-    while try CollectionRow.id(of: name, connection) != nil { name += "_" }
+    while try CollectionState.id(of: name, connection) != nil { name += "_" }
     return name
   }
 
@@ -63,7 +63,7 @@ extension RecordRepair {
   /// be declared again.
   private mutating func restore(_ id: Int64, _ known: String?) throws {
     var name = known ?? ""
-    if try known == nil || CollectionRow.id(of: name, connection) != nil { name = try freeName(id) }
+    if try known == nil || CollectionState.id(of: name, connection) != nil { name = try freeName(id) }
     let hasRecords = try connection.number(
       "SELECT count(*) FROM (SELECT 1 FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40 LIMIT 1)",
       .integer(id))
@@ -87,7 +87,7 @@ extension RecordRepair {
   // MARK: Declarations
 
   /// Returns the declaration of a collection; nil when it is damaged.
-  private func prepared(_ row: CollectionRow) -> PreparedDeclaration? {
+  private func prepared(_ row: CollectionState) -> PreparedDeclaration? {
     guard
       let text = try? connection.first(
         "SELECT declaration FROM record_collection WHERE id = ?", .integer(row.id),
@@ -98,7 +98,7 @@ extension RecordRepair {
       CollectionDeclaration(row.name, version: Int(row.version)).declaring(stored))
   }
 
-  private mutating func repairDeclaration(_ row: CollectionRow) throws {
+  private mutating func repairDeclaration(_ row: CollectionState) throws {
     let prepared = prepared(row)
     if prepared == nil {
       try connection.run(
@@ -123,8 +123,8 @@ extension RecordRepair {
       row, except: prepared?.relations.map(\.path.text) ?? [])
     for (path, relation) in prepared?.relations ?? [] {
       let target =
-        try CollectionRow.id(of: relation.collection, connection)
-        ?? CollectionRow.make(relation.collection, connection)
+        try CollectionState.id(of: relation.collection, connection)
+        ?? CollectionState.make(relation.collection, connection)
       try connection.run(
         """
         INSERT INTO record_relation(collection, path, target, on_delete, is_many) VALUES(?1, ?2, ?3, ?4, ?5)
@@ -135,7 +135,7 @@ extension RecordRepair {
   }
 
   private func drop(
-    _ deletion: StaticString, ofAll query: StaticString, _ row: CollectionRow, except declared: [String]
+    _ deletion: StaticString, ofAll query: StaticString, _ row: CollectionState, except declared: [String]
   ) throws {
     var removed: [Int64] = []
     try connection.each(query, .integer(row.id)) {

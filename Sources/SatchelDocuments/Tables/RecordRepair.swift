@@ -29,13 +29,13 @@ struct RecordRepair {
     try connection.run("DELETE FROM record_value")
     try connection.run("DELETE FROM record_reference")
     for row in rows {
-      let shape = try CollectionShape(row, connection)
-      for var index in shape.indexes {
+      let rules = try row.rules
+      for var index in rules.indexes {
         // Repairing must not fail: two records with the same value are reported when either is written again.
         index.isUnique = false
         try IndexBuild(connection, row, index: index).run()
       }
-      if !shape.relations.isEmpty { try rebuildReferences(of: row, shape) }
+      if !rules.relations.isEmpty { try rebuildReferences(of: row, rules) }
     }
     try RecordRevisions.advance(connection)
     try connection.mend(RecordRules.rows)
@@ -48,10 +48,10 @@ struct RecordRepair {
     findings.append(StoreFinding(code: table, message: message))
   }
 
-  func collections() throws -> [CollectionRow] {
+  func collections() throws -> [CollectionState] {
     var ids: [Int64] = []
     try connection.each("SELECT id FROM record_collection ORDER BY id") { ids.append($0.anyInteger(0)) }
-    return try ids.compactMap { try CollectionRow.read($0, connection) }
+    return try ids.compactMap { try CollectionState.read($0, connection) }
   }
 
   // MARK: Documents
@@ -76,7 +76,7 @@ struct RecordRepair {
   // MARK: Indexes
 
   /// Counts the records, and rebuilds the index of their ids.
-  private func rebuildKeys(of rows: [CollectionRow]) throws {
+  private func rebuildKeys(of rows: [CollectionState]) throws {
     try connection.run("DELETE FROM record_key")
     for row in rows {
       let source = RecordIDs(collection: row.id)
@@ -86,7 +86,7 @@ struct RecordRepair {
         entries.append(($0, $1))
       }
       // Row numbers are never reused.
-      let next = max(row.next, (entries.last?.row ?? base) - base + 1)
+      let next = max(row.numbers.next, (entries.last?.row ?? base) - base + 1)
       let count = Int64(entries.count)
       entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
       try RecordIDs.keys.add(entries, connection)
@@ -99,12 +99,11 @@ struct RecordRepair {
 
   /// Rebuilds the references of a collection's records. Their targets may be lost: `RecordCheck` reports
   /// that.
-  private func rebuildReferences(of row: CollectionRow, _ shape: CollectionShape) throws {
+  private func rebuildReferences(of row: CollectionState, _ rules: CollectionRules) throws {
     let table = ReferenceTable(connection: connection)
-    let collection = WorkingCollection(row, shape, keys: DeferredIndex(RecordIDs(collection: row.id)))
     try RecordFetch(connection, row).all { candidate in
-      for relation in shape.relations {
-        let targets = try? RecordWork.targets(of: candidate.body, relation, candidate.key, in: collection)
+      for relation in rules.relations {
+        let targets = try? RecordWork.targets(of: candidate.body, relation, candidate.key, in: row)
         for target in targets ?? [] { try table.insert(relation, target, source: candidate.row) }
       }
       return true

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
 /// Reads and writes the rows of documents.
@@ -159,5 +160,66 @@ struct RecordIDs: DeferredIndexSource {
     try transaction.connection.run(
       "UPDATE record_collection SET indexed_through = ? WHERE id = ?",
       .integer(floor - RecordRow.base(of: collection)), .integer(collection))
+  }
+}
+
+/// The numbering of rows: a collection's id times 2^40, plus the record's number.
+enum RecordRow {
+  static let bits: Int64 = 40
+
+  /// The maximum id of a collection, far more than will ever exist; a row of a higher one is damaged.
+  static let maxCollections: Int64 = 1 << 20
+
+  /// The range of a collection's id; 0 is the reserved collection, see `ReservedCollection`.
+  static var collections: ClosedRange<Int64> { 0...maxCollections }
+  /// The range of a collection's counts, and of its records' numbers.
+  static var numbers: ClosedRange<Int64> { 0...1 << bits }
+  /// The range of a collection's version; 0 for one that was not declared, only referred to.
+  static var versions: ClosedRange<Int64> { 0...Int64(Int32.max) }
+  /// The range of revisions: other devices send revisions up to 2^53, which then increase here.
+  static var revisions: ClosedRange<Int64> { 0...1 << 60 }
+
+  /// The maximum revision after which new records of a collection begin: one record with an extreme revision must not
+  /// affect the others. Far more than the writes of an app.
+  static let maxStartingRevision: Int64 = 1 << 48
+
+  /// Checks that a document is JSON: the file may have been damaged, or written by another program.
+  static func check(_ document: UnsafeRawBufferPointer, of key: UnsafeRawBufferPointer) throws {
+    do {
+      try JSONScanner.check(document)
+    } catch {
+      throw SatchelError(
+        .damaged, "record “\(String(decoding: key, as: UTF8.self))”: its document is damaged: \(error)",
+        underlying: error)
+    }
+  }
+
+  static var rows: ClosedRange<Int64> { 1...(maxCollections + 1) << bits }
+
+  static func base(of collection: Int64) -> Int64 { collection << bits }
+  static func collection(of row: Int64) -> Int64 { row >> bits }
+}
+
+/// The revisions after which the new records of each collection begin; see `CollectionState.Numbers.revised`.
+package enum RecordRevisions {
+  /// Makes new records begin after revisions that the store has given and does not know any more: it was replaced with
+  /// a backup of an earlier state, or records were lost.
+  package static func advance(in database: Database) throws {
+    guard try database.has(RecordSchema.subject) else { return }
+    try database.write { try advance($0.connection) }
+  }
+
+  /// By a random number, because one backup may be restored several times. It is above the number of revisions that
+  /// an app gives, and low enough for a million restores.
+  static func advance(_ connection: Connection) throws {
+    let number = Int64.random(in: 1 << 24...1 << 28)
+    try connection.run(
+      """
+      UPDATE record_collection SET revised = min(?2, ?1 + max(revised, (SELECT coalesce(max(revision), 0) FROM record
+      WHERE record.id > record_collection.id << 40 AND record.id < (record_collection.id + 1) << 40)))
+      """, .integer(number), .integer(RecordRow.maxStartingRevision))
+    try connection.run(
+      "UPDATE record_dropped SET revised = min(?2, ?1 + revised)", .integer(number),
+      .integer(RecordRow.maxStartingRevision))
   }
 }

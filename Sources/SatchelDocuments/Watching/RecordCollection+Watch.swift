@@ -29,8 +29,12 @@ public final class LiveQuery: Sendable {
       ("changed", changes.changed),
     ]
     for (name, ids) in lists {
-      bytes.append(contentsOf: ",\"\(name)\":".utf8)
-      bytes.append(contentsOf: try JSONValue.array(ids.map { .string($0) }).serialized())
+      bytes.append(contentsOf: ",\"\(name)\":[".utf8)
+      for (position, id) in ids.enumerated() {
+        if position > 0 { bytes.append(UInt8(ascii: ",")) }
+        JSONValue.write(id, into: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
     }
     bytes.append(UInt8(ascii: "}"))
   }
@@ -175,9 +179,9 @@ extension RecordCollection {
   /// Returns the collection that has the name now: another one, when this one was dropped and declared again.
   fileprivate func current() throws -> RecordCollection {
     try store.read { connection in
-      if try CollectionRow.read(id, connection) != nil { return self }
-      guard let id = try CollectionRow.id(of: name, connection),
-        let row = try CollectionRow.read(id, connection), row.version > 0
+      if try CollectionState.read(id, connection) != nil { return self }
+      guard let id = try CollectionState.id(of: name, connection),
+        let row = try CollectionState.read(id, connection), row.version > 0
       else { return self }
       return RecordCollection(
         store, id: id, version: version, 0, declaration: CollectionDeclaration(name),

@@ -17,11 +17,11 @@ struct Deletion {
   struct Item {
     var row: Int64
     var key: [UInt8]
-    var collection: WorkingCollection
+    var collection: CollectionState
   }
   private struct Reference {
     var source: Int64
-    var relation: CollectionShape.Relation
+    var relation: CollectionRelation
     var target: [UInt8]
     /// Collection and id of the record that is referred to.
     var name: String
@@ -31,7 +31,7 @@ struct Deletion {
     /// Its id,
     var source: [UInt8]
     /// and the relation by which it refers to `target`.
-    var relation: CollectionShape.Relation
+    var relation: CollectionRelation
     var target: [UInt8]
     var error: SatchelError
   }
@@ -45,7 +45,7 @@ struct Deletion {
   /// The references to nullify, by row; `nullifiedRows` has the rows in the order in which they were found.
   private var nullified: [Int64: [Reference]] = [:]
   private var nullifiedRows: [Int64] = []
-  private var incoming: [Int64: [Int64: CollectionShape.Relation]] = [:]
+  private var incoming: [Int64: [Int64: CollectionRelation]] = [:]
 
   init(_ work: RecordWork) { self.work = work }
 
@@ -55,7 +55,7 @@ struct Deletion {
   ///   reference; for the former, a `BlockingRecord` is its underlying error
   mutating func run(
     _ records: [Item],
-    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
+    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: CollectionState) throws -> Void
   ) throws {
     try find(records)
     if let restriction = try restrictions().first { throw restriction.error }
@@ -64,7 +64,7 @@ struct Deletion {
 
   /// Deletes and changes the records that were found.
   mutating func carryOut(
-    _ willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
+    _ willCascade: (_ key: [UInt8], _ row: Int64, _ collection: CollectionState) throws -> Void
   ) throws {
     let rewritten = try nullifiedRows.filter { !deleted.contains($0) }.map { ($0, try rewrite($0)) }
     try work.changing {
@@ -131,21 +131,21 @@ struct Deletion {
     }
   }
 
-  private func reference(_ row: Int64, _ relation: CollectionShape.Relation, item: Item) -> Reference {
+  private func reference(_ row: Int64, _ relation: CollectionRelation, item: Item) -> Reference {
     Reference(
       source: row, relation: relation, target: item.key,
       name: item.collection.name + "/" + String(decoding: item.key, as: UTF8.self))
   }
 
-  private mutating func cascade(_ row: Int64, _ relation: CollectionShape.Relation) throws {
+  private mutating func cascade(_ row: Int64, _ relation: CollectionRelation) throws {
     guard deleted.insert(row).inserted else { return }
     guard let key = try RecordTable(connection: work.connection).key(row) else { return }
     queue.append(Item(row: row, key: key, collection: try work.collection(relation.source)))
   }
 
-  private mutating func incoming(_ collection: Int64) throws -> [Int64: CollectionShape.Relation] {
+  private mutating func incoming(_ collection: Int64) throws -> [Int64: CollectionRelation] {
     if let known = incoming[collection] { return known }
-    let relations = try CollectionShape.incoming(collection, work.connection)
+    let relations = try CollectionRules.incoming(collection, work.connection)
     incoming[collection] = relations
     return relations
   }
@@ -163,13 +163,13 @@ struct Deletion {
       body = try body.withUnsafeBytes { try Self.body($0, without: removed, relation) }
     }
     try body.withUnsafeBytes {
-      try collection.shape.schema?.check($0, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
+      try collection.rules.schema?.check($0, key.withUnsafeBytes(collection.location))
     }
     return body
   }
 
   static func body(
-    _ bytes: UnsafeRawBufferPointer, without removed: Set<[UInt8]>, _ relation: CollectionShape.Relation
+    _ bytes: UnsafeRawBufferPointer, without removed: Set<[UInt8]>, _ relation: CollectionRelation
   ) throws -> [UInt8] {
     let document = DocumentReader(bytes)
     guard let location = document.find(relation.path) else { return Array(bytes) }

@@ -133,23 +133,3 @@ extension RecordCollection {
     RecordCollection(self, known: try KnownMembers(json: known))
   }
 }
-
-extension RecordWork {
-  /// Writes a record as `put` does, with the members of the stored document that its type does not have.
-  ///
-  /// - Parameter type: the number of the document's type
-  func put(
-    _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, keeping known: KnownMembers?,
-    type: Int = 0,
-    in collection: WorkingCollection, ifRevision expected: Int64? = nil
-  ) throws -> RecordReceipt {
-    guard let known, let row = try find(key, in: collection).row,
-      let stored = try document(row, key, in: collection)
-    else { return try put(key, body, in: collection, ifRevision: expected) }
-    let kept = try naming("\(collection.name)/\(String(decoding: key, as: UTF8.self))") {
-      try known.keeping(JSONValue(parsing: stored), in: JSONValue(parsing: body), type: type)?.serialized()
-    }
-    guard let kept else { return try put(key, body, in: collection, ifRevision: expected) }
-    return try kept.withUnsafeBytes { try put(key, $0, in: collection, ifRevision: expected) }
-  }
-}

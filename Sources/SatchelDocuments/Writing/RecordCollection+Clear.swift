@@ -11,20 +11,18 @@ extension RecordCollection {
   ///   changed then
   @discardableResult
   public func clear() throws -> Int {
-    try store.transaction { _ in
-      try write { work, collection in
-        var records: [Deletion.Item] = []
-        try work.connection.each(
-          "SELECT id, key FROM record WHERE id > ? AND id < ? ORDER BY id", .integer(collection.base),
-          .integer(RecordRow.base(of: collection.id + 1))
-        ) {
-          records.append(
-            Deletion.Item(row: $0.anyInteger(0), key: Array($0.bytes(1)), collection: collection))
-        }
-        var deletion = Deletion(work)
-        try deletion.run(records) { _, _, _ in }
-        return records.count
+    try transaction { work, collection in
+      var records: [Deletion.Item] = []
+      try work.connection.each(
+        "SELECT id, key FROM record WHERE id > ? AND id < ? ORDER BY id", .integer(collection.base),
+        .integer(RecordRow.base(of: collection.id + 1))
+      ) {
+        records.append(
+          Deletion.Item(row: $0.anyInteger(0), key: Array($0.bytes(1)), collection: collection))
       }
+      var deletion = Deletion(work)
+      try deletion.run(records) { _, _, _ in }
+      return records.count
     }
   }
 }
@@ -41,13 +39,13 @@ extension RecordStore {
     }
     let dropped = try transaction { transaction in
       let connection = transaction.connection
-      guard let id = try CollectionRow.id(of: name, connection),
-        let row = try CollectionRow.read(id, connection),
+      guard let id = try CollectionState.id(of: name, connection),
+        let row = try CollectionState.read(id, connection),
         row.version > 0
       else { throw SatchelError(.notFound, "there is no collection \(name)") }
-      if let relation = try CollectionShape.incoming(id, connection).values.first(where: { $0.source != id })
+      if let relation = try CollectionRules.incoming(id, connection).values.first(where: { $0.source != id })
       {
-        let source = try CollectionRow.read(relation.source, connection)?.name ?? ""
+        let source = try CollectionState.read(relation.source, connection)?.name ?? ""
         throw SatchelError(
           .constraint,
           "\(name): cannot be dropped while \(source) refers to it at \(relation.path.pointer)")
@@ -57,7 +55,7 @@ extension RecordStore {
       let work = work(in: transaction)
       try work.flush()
       work.forget(id)
-      forgetShape(of: id)
+      forgetRules(of: id)
       try removeRows(row, connection)
       transaction.note(subject: .records, keys: [name])
       return id
@@ -66,7 +64,7 @@ extension RecordStore {
   }
 
   /// Keeps the documents of a collection, which the entries of the sync log have no other copy of.
-  private func keepForSync(_ row: CollectionRow, _ connection: Connection) throws {
+  private func keepForSync(_ row: CollectionState, _ connection: Connection) throws {
     guard row.isBound else { return }
     try connection.each(
       "SELECT key, body FROM record WHERE id > ? AND id < ? AND is_sealed = 0",
@@ -74,17 +72,19 @@ extension RecordStore {
     ) { try SyncTracker.keepDocument($0.bytes(1), of: $0.bytes(0), in: row.name, connection) }
   }
 
-  private func removeRows(_ row: CollectionRow, _ connection: Connection) throws {
+  private func removeRows(_ row: CollectionState, _ connection: Connection) throws {
     let (first, end) = (RecordRow.base(of: row.id), RecordRow.base(of: row.id + 1))
     try connection.run(
       """
       INSERT OR REPLACE INTO record_dropped(name, revised) VALUES(?1, min(?4, max(?5,
       (SELECT coalesce(max(revision), 0) FROM record WHERE id > ?2 AND id < ?3))))
       """, .text(row.name), .integer(first), .integer(end), .integer(RecordRow.maxStartingRevision),
-      .integer(row.revised))
+      .integer(row.numbers.revised))
     let source = RecordIDs(collection: row.id)
     var keys: [(hash: Int64, row: Int64)] = []
-    try source.scan(connection, from: first, through: first + row.indexedThrough) { keys.append(($0, $1)) }
+    try source.scan(connection, from: first, through: first + row.numbers.indexedThrough) {
+      keys.append(($0, $1))
+    }
     for key in keys { try RecordIDs.keys.remove(key, connection) }
     for sql: StaticString in [
       "DELETE FROM record_value WHERE index_id IN (SELECT id FROM record_index WHERE collection = ?)",

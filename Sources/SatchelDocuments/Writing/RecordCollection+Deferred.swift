@@ -4,20 +4,28 @@ import SatchelStorage
 
 /// A record that is written later.
 struct DeferredPut {
-  let collection: Int64
-  let name: String
+  let collection: String
   let version: Int
   let key: [UInt8]
   let document: [UInt8]
   let known: KnownMembers?
+  /// Whether the document has fields that must not be kept in the clear.
+  let isSensitive: Bool
 
-  /// The entry for the outbox file.
-  var entry: JSONValue {
-    get throws {
-      try key.withUnsafeBytes { key in
-        try document.withUnsafeBytes {
-          try RecordCollection.putEntry(name, version, key: key, document: $0, expected: nil, known: known)
-        }
+  init(
+    _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer, by handle: RecordCollection,
+    isSensitive: Bool
+  ) {
+    (collection, version, known) = (handle.name, handle.version, handle.known)
+    (self.key, self.document, self.isSensitive) = (Array(key), Array(document), isSensitive)
+  }
+
+  /// Calls `body` with the write.
+  func with(_ body: (RecordWrite) throws -> Void) throws {
+    try key.withUnsafeBytes { key in
+      try document.withUnsafeBytes { document in
+        try body(
+          RecordWrite(collection: collection, version: version, change: .put(key, document), known: known))
       }
     }
   }
@@ -59,13 +67,10 @@ extension RecordCollection {
     guard !database.options.isReadOnly else {
       throw SatchelError(.readOnly, "\(database.path): opened read-only; open it writable to change it")
     }
-    let shape = try database.read { connection in try store.shape(of: row(connection), connection) }
-    try checkGeneration(shape)
-    try shape.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
-    try store.deferPut(
-      DeferredPut(
-        collection: id, name: name, version: version, key: Array(key), document: Array(document),
-        known: known))
+    let rules = try database.read { try state($0).rules }
+    try checkGeneration(rules)
+    try rules.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
+    try store.deferPut(DeferredPut(key, document, by: self, isSensitive: !rules.sensitive.isEmpty))
   }
 }
 
@@ -111,7 +116,7 @@ extension RecordStore {
   ///
   /// - Throws: when neither the store nor the outbox file can be written: the puts stay deferred
   package func writeDeferred() throws {
-    guard deferredPuts.withLock({ !$0.isEmpty }), !database.isInTransaction else { return }
+    guard hasDeferred, !database.isInTransaction else { return }
     try HostWork.deferringNotifications {
       try writingDeferred.withLock {
         // The puts stay in the queue until they are written, so that other calls wait for them.
@@ -135,9 +140,9 @@ extension RecordStore {
     try outbox.write(in: database) { transaction in
       for put in puts {
         do {
-          try database.write { _ in try apply(put) }
+          try database.write { try run(put, in: $0) }
         } catch let error as SatchelError where error.isRejection {
-          try outbox.reject(try put.entry, because: error.message, in: transaction)
+          try outbox.reject(try entry(of: put), because: error.message, in: transaction)
         }
       }
     }
@@ -147,28 +152,25 @@ extension RecordStore {
   private func writeOneByOne(_ puts: [DeferredPut]) throws {
     for put in puts {
       do {
-        _ = try outbox.perform(in: database, entry: { try put.entry }) { _ in try apply(put) }
+        _ = try outbox.perform(in: database, entry: { try entry(of: put) }) { try run(put, in: $0) }
       } catch let error as SatchelError where error.isRejection {
         try database.prepare(OutboxSchema.subject)
-        try database.write { try outbox.reject(try put.entry, because: error.message, in: $0) }
+        let entry = try entry(of: put)
+        try database.write { try outbox.reject(entry, because: error.message, in: $0) }
       }
       _ = deferredPuts.withLock { $0.removeFirst() }
     }
   }
 
-  private func apply(_ put: DeferredPut) throws {
-    try write { work in
-      let collection = try work.collection(put.collection)
-      guard collection.row.version == put.version else {
-        throw SatchelError(
-          .invalid,
-          "\(put.name): was migrated to version \(collection.row.version) since the put was deferred")
-      }
-      _ = try put.key.withUnsafeBytes { key in
-        try put.document.withUnsafeBytes { try work.put(key, $0, keeping: put.known, in: collection) }
-      }
-      try work.checkContested()
-    }
+  private func run(_ put: DeferredPut, in transaction: Transaction) throws {
+    try put.with { try $0.run(in: transaction, of: self) }
+  }
+
+  /// The entry for the outbox file.
+  private func entry(of put: DeferredPut) throws -> JSONValue {
+    var entry = JSONValue.null
+    try put.with { entry = try keepable($0.entry, of: put.collection, isSensitive: put.isSensitive) }
+    return entry
   }
 
   /// Writes the deferred puts; puts that are deferred from now on are written when the collection's object is

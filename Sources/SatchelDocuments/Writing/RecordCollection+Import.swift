@@ -13,36 +13,34 @@ extension RecordCollection {
   package func importRecords(
     _ records: [ImportedRecord], rejected: (Int, SatchelError) -> Void
   ) throws -> RecordImportReport {
-    try store.transaction { _ in
-      try write { work, collection in
-        var report = RecordImportReport()
-        var count = 0
-        let contested = work.contested.count
-        for (index, record) in records.enumerated() {
-          do {
-            try importRecord(record, work, in: collection, report: &report)
-          } catch let error as SatchelError where error.isRejectedDocument {
-            rejected(index, error)
-            count += 1
-          }
-        }
-        let taken = try work.uniqueViolations(from: contested, in: collection)
-        for (index, record) in records.enumerated() {
-          guard !taken.isEmpty, let error = taken[Array(record.id.utf8)] else { continue }
+    try transaction { work, collection in
+      var report = RecordImportReport()
+      var count = 0
+      let contested = work.contested.count
+      for (index, record) in records.enumerated() {
+        do {
+          try importRecord(record, work, in: collection, report: &report)
+        } catch let error as SatchelError where error.isRejectedDocument {
           rejected(index, error)
           count += 1
         }
-        guard count == 0 else {
-          throw SatchelError(
-            .invalid, "\(name): \(count) of \(records.count) records were rejected; none was imported")
-        }
-        return report
       }
+      let taken = try work.uniqueViolations(from: contested, in: collection)
+      for (index, record) in records.enumerated() {
+        guard !taken.isEmpty, let error = taken[Array(record.id.utf8)] else { continue }
+        rejected(index, error)
+        count += 1
+      }
+      guard count == 0 else {
+        throw SatchelError(
+          .invalid, "\(name): \(count) of \(records.count) records were rejected; none was imported")
+      }
+      return report
     }
   }
 
   private func importRecord(
-    _ record: ImportedRecord, _ work: RecordWork, in collection: WorkingCollection,
+    _ record: ImportedRecord, _ work: RecordWork, in collection: CollectionState,
     report: inout RecordImportReport
   ) throws {
     var id = record.id
@@ -69,10 +67,10 @@ extension RecordCollection {
 
   /// Returns a record without the member that is its id, if the collection's document is without it too.
   private func bare(
-    _ record: ImportedRecord, _ row: Int64?, work: RecordWork, in collection: WorkingCollection
+    _ record: ImportedRecord, _ row: Int64?, work: RecordWork, in collection: CollectionState
   ) throws -> ImportedRecord {
     guard let member = record.idMember, let row else { return record }
-    let hasID = try RecordFetch(work.connection, collection.row, store: store).one(row) { old in
+    let hasID = try RecordFetch(work.connection, collection, store: store).one(row) { old in
       try old.plain { body in
         let tape = try JSONTape(body)
         return tape.value(of: member, in: tape.root) != nil
@@ -92,9 +90,9 @@ extension RecordCollection {
 
   /// Returns whether the collection has an equal record; white space and the order of keys do not matter.
   private func isSame(
-    _ record: ImportedRecord, _ row: Int64, work: RecordWork, in collection: WorkingCollection
+    _ record: ImportedRecord, _ row: Int64, work: RecordWork, in collection: CollectionState
   ) throws -> Bool {
-    let fetch = RecordFetch(work.connection, collection.row, store: store)
+    let fetch = RecordFetch(work.connection, collection, store: store)
     return try fetch.one(row) { old in
       if let stamp = record.stamp {
         guard stamp.created == old.created, stamp.modified == old.modified, stamp.revision <= old.revision

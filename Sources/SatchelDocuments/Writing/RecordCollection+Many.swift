@@ -10,20 +10,7 @@ extension RecordCollection {
   /// - Throws: as `put(_:_:ifRevision:)`
   @discardableResult
   public func putMany(_ documents: UnsafeRawBufferPointer) throws -> Int {
-    let entry = { [name, version, known] () -> JSONValue in
-      var members: JSONObject = [
-        "collection": .string(name), "version": .int(Int64(version)),
-        "documents": .string(String(decoding: documents, as: UTF8.self)),
-      ]
-      if let known { members["known"] = known.json }
-      return ["put_many": .object(members)]
-    }
-    let tape = try Self.tape(documents)
-    // Inside a batch, a savepoint makes the write atomic.
-    if database.isInTransaction {
-      return try store.transaction { _ in try write { try $0.putMany(tape, keeping: known, in: $1) } }
-    }
-    return try writingThroughOutbox(entry()) { try $0.putMany(tape, keeping: known, in: $1) } ?? 0
+    try write(.putMany(documents, Self.tape(documents)))?.count ?? 0
   }
 
   /// Writes many records given as JSON values, as `putMany(_:)` does; an id that occurs twice is written
@@ -113,27 +100,25 @@ extension RecordCollection {
   private func putValid(
     _ tape: JSONTape, without rejected: [Int: RecordPutReport.Rejected], checksReferences: Bool, atOnce: Bool
   ) throws -> RecordPutReport {
-    try store.transaction { _ in
-      try write { work, collection in
-        let (start, contested) = (work.unresolved.count, work.contested.count)
-        work.checksUniqueAtOnce = atOnce
-        defer { work.checksUniqueAtOnce = false }
-        var run = ValidPuts(rejected: rejected)
-        try work.putValid(tape, keeping: known, in: collection, &run)
-        let missing =
-          checksReferences ? try work.unresolvedRecords(from: start, run.created, in: collection) : [:]
-        var taken = try work.uniqueViolations(from: contested, in: collection)
-        guard missing.isEmpty, taken.isEmpty else {
-          // Of an id that was given twice, the last one has the value.
-          for (position, key) in run.written.reversed() {
-            guard let error = missing[key] ?? taken.removeValue(forKey: key) else { continue }
-            run.reject(position, String(decoding: key, as: UTF8.self), error: error)
-          }
-          throw RejectedRecords(rejected: run.rejected)
+    try transaction { work, collection in
+      let (start, contested) = (work.unresolved.count, work.contested.count)
+      work.checksUniqueAtOnce = atOnce
+      defer { work.checksUniqueAtOnce = false }
+      var run = ValidPuts(rejected: rejected)
+      try work.putValid(tape, keeping: known, in: collection, &run)
+      let missing =
+        checksReferences ? try work.unresolvedRecords(from: start, run.created, in: collection) : [:]
+      var taken = try work.uniqueViolations(from: contested, in: collection)
+      guard missing.isEmpty, taken.isEmpty else {
+        // Of an id that was given twice, the last one has the value.
+        for (position, key) in run.written.reversed() {
+          guard let error = missing[key] ?? taken.removeValue(forKey: key) else { continue }
+          run.reject(position, String(decoding: key, as: UTF8.self), error: error)
         }
-        return RecordPutReport(
-          written: run.written.count, rejected: run.rejected.values.sorted { $0.position < $1.position })
+        throw RejectedRecords(rejected: run.rejected)
       }
+      return RecordPutReport(
+        written: run.written.count, rejected: run.rejected.values.sorted { $0.position < $1.position })
     }
   }
 
@@ -169,7 +154,7 @@ struct ValidPuts {
 extension RecordWork {
   /// Writes the valid ones of the documents that were not rejected before, and rejects the others.
   func putValid(
-    _ tape: JSONTape, keeping known: KnownMembers?, in collection: WorkingCollection, _ run: inout ValidPuts
+    _ tape: JSONTape, keeping known: KnownMembers?, in collection: CollectionState, _ run: inout ValidPuts
   ) throws {
     let isList = tape[tape.root].kind == .array
     var position = -1
@@ -194,7 +179,7 @@ extension RecordWork {
 
   /// Writes the documents of a parsed JSON text.
   func putMany(
-    _ tape: JSONTape, keeping known: KnownMembers?, in collection: WorkingCollection
+    _ tape: JSONTape, keeping known: KnownMembers?, in collection: CollectionState
   ) throws -> Int {
     let isList = tape[tape.root].kind == .array
     var count = 0
@@ -237,7 +222,7 @@ extension RecordWork {
 
   @discardableResult
   private func put(
-    _ element: Element, of tape: JSONTape, keeping known: KnownMembers?, in collection: WorkingCollection
+    _ element: Element, of tape: JSONTape, keeping known: KnownMembers?, in collection: CollectionState
   ) throws -> RecordReceipt {
     let (id, document) = (element.id, element.document)
     func write(_ key: UnsafeRawBufferPointer) throws -> RecordReceipt {

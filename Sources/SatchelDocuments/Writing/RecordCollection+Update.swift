@@ -22,19 +22,7 @@ extension RecordCollection {
     -> RecordReceipt
   {
     try RecordID.check(key, in: name)
-    let entry = { [name, version] () -> JSONValue in
-      var entry: JSONObject = [
-        "collection": .string(name), "version": .int(Int64(version)),
-        "id": .string(String(decoding: key, as: UTF8.self)), "patch": patch,
-      ]
-      if let expected { entry["if_revision"] = .int(expected) }
-      return ["update": .object(entry)]
-    }
-    return try locating(.record(name, key)) {
-      try writingThroughOutbox(entry()) { work, collection in
-        try work.update(key, patch, in: collection, ifRevision: expected)
-      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
-    }
+    return try write(.update(key, patch: patch), ifRevision: expected)?.receipt ?? .spooled
   }
 
   /// Writes a record whose document depends on the one that is stored, in one transaction.
@@ -50,15 +38,9 @@ extension RecordCollection {
       let key = UnsafeRawBufferPointer(key)
       try RecordID.check(key, in: name)
       try document(nil).withUnsafeBytes { try checkDocument($0, key) }
-      return try writingThroughOutbox(
-        try document((try? get(id))??.body).withUnsafeBytes { try spooled(key, $0, expected: expected) }
-      ) { work, collection in
-        let row = try work.find(key, in: collection).row
-        let stored = try row.flatMap { try work.document($0, key, in: collection) }
-        return try document(stored).withUnsafeBytes {
-          try work.put(key, $0, in: collection, ifRevision: expected)
-        }
-      } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+      return try withoutActuallyEscaping(document) {
+        try write(.make(key, $0), ifRevision: expected)?.receipt ?? .spooled
+      }
     }
   }
 
@@ -71,15 +53,7 @@ extension RecordCollection {
   public func deleteMany(_ ids: some Sequence<String>) throws -> Int {
     let keys = ids.map { Array($0.utf8) }
     for key in keys { try key.withUnsafeBytes { try RecordID.check($0, in: name) } }
-    let entry = { [name, version] () -> JSONValue in
-      [
-        "delete_many": [
-          "collection": .string(name), "version": .int(Int64(version)),
-          "ids": .array(keys.map { .string(String(decoding: $0, as: UTF8.self)) }),
-        ]
-      ]
-    }
-    return try writingThroughOutbox(entry()) { try $0.deleteMany(keys, from: $1) } ?? 0
+    return try write(.deleteMany(keys))?.count ?? 0
   }
 
   /// Returns the records with these ids, by id; missing ones are left out.
@@ -92,7 +66,7 @@ extension RecordCollection {
 
 extension RecordWork {
   func update(
-    _ key: UnsafeRawBufferPointer, _ patch: JSONValue, in collection: WorkingCollection,
+    _ key: UnsafeRawBufferPointer, _ patch: JSONValue, in collection: CollectionState,
     ifRevision expected: Int64?
   ) throws -> RecordReceipt {
     guard case .object = patch else {
@@ -102,7 +76,7 @@ extension RecordWork {
     guard let row = try find(key, in: collection).row,
       let body = try document(row, key, in: collection)
     else { throw collection.problem(key, nil, reason: "there is no such record to update", code: .notFound) }
-    let id = "\(collection.name)/\(String(decoding: key, as: UTF8.self))"
+    let id = collection.location(key)
     let document: JSONValue
     do {
       document = try JSONValue(parsing: body)
@@ -113,7 +87,7 @@ extension RecordWork {
     return try updated.withUnsafeBytes { try put(key, $0, in: collection, ifRevision: expected) }
   }
 
-  func deleteMany(_ keys: [[UInt8]], from collection: WorkingCollection) throws -> Int {
+  func deleteMany(_ keys: [[UInt8]], from collection: CollectionState) throws -> Int {
     var records: [Deletion.Item] = []
     var rows: Set<Int64> = []
     for key in keys {

@@ -23,12 +23,12 @@ extension RecordWork {
   ///   - new: the new document; nil when the record is deleted
   func indexEntries(
     _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, key: UnsafeRawBufferPointer, row: Int64?,
-    in collection: WorkingCollection
+    in collection: CollectionState
   ) throws -> IndexEntries {
     var entries = IndexEntries()
-    guard !collection.shape.indexes.isEmpty else { return entries }
+    guard try !collection.rules.indexes.isEmpty else { return entries }
     keyBuffer.removeAll(keepingCapacity: true)
-    for (position, index) in collection.shape.indexes.enumerated() {
+    for (position, index) in try collection.rules.indexes.enumerated() {
       let before = keyBuffer.count
       old?.withUnsafeBytes { bytes -> Void in
         ValueKey.append(DocumentReader(bytes).field(index.path), to: &keyBuffer)
@@ -49,10 +49,10 @@ extension RecordWork {
     return entries
   }
 
-  func apply(_ entries: IndexEntries, _ row: Int64, in collection: WorkingCollection) throws {
+  func apply(_ entries: IndexEntries, _ row: Int64, in collection: CollectionState) throws {
     let table = ValueTable(connection: connection)
     for change in entries.changes {
-      let index = collection.shape.indexes[change.index].id
+      let index = try collection.rules.indexes[change.index].id
       try keyBuffer.withUnsafeBytes { buffer in
         if !change.old.isEmpty {
           try table.delete(index, UnsafeRawBufferPointer(rebasing: buffer[change.old]), row: row)
@@ -65,8 +65,8 @@ extension RecordWork {
   }
 
   private func checkUnique(
-    _ index: CollectionShape.Index, _ field: FieldValue, value: ArraySlice<UInt8>, isExact: Bool,
-    key: UnsafeRawBufferPointer, row: Int64?, in collection: WorkingCollection
+    _ index: CollectionIndex, _ field: FieldValue, value: ArraySlice<UInt8>, isExact: Bool,
+    key: UnsafeRawBufferPointer, row: Int64?, in collection: CollectionState
   ) throws {
     guard try isUnique(field, index, key: key, in: collection) else { return }
     guard checksUniqueAtOnce else {
@@ -90,8 +90,8 @@ extension RecordWork {
   ///
   /// - Throws: `.constraint` for one that it does not accept
   private func isUnique(
-    _ field: FieldValue, _ index: CollectionShape.Index, key: UnsafeRawBufferPointer,
-    in collection: WorkingCollection
+    _ field: FieldValue, _ index: CollectionIndex, key: UnsafeRawBufferPointer,
+    in collection: CollectionState
   ) throws -> Bool {
     switch field {
     case .missing, .null: return false
@@ -105,7 +105,7 @@ extension RecordWork {
   /// Returns the rows of the records that have a value of a unique index: at most one, except before the end of a
   /// transaction.
   private func rows(
-    with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, index: CollectionShape.Index
+    with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, index: CollectionIndex
   ) throws -> [Int64] {
     let rows = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
     if isExact { return rows }
@@ -117,16 +117,16 @@ extension RecordWork {
 
   /// The violation of a unique index by a value that another record has.
   private func uniqueViolation(
-    _ index: CollectionShape.Index, by row: Int64, _ key: UnsafeRawBufferPointer,
-    in collection: WorkingCollection
+    _ index: CollectionIndex, by row: Int64, _ key: UnsafeRawBufferPointer,
+    in collection: CollectionState
   ) throws -> (owner: String, error: SatchelError) {
     let owner = String(decoding: try RecordTable(connection: connection).key(row) ?? [], as: UTF8.self)
     return (owner, Self.uniqueViolation(index, by: owner, key, in: collection))
   }
 
   static func uniqueViolation(
-    _ index: CollectionShape.Index, by owner: String, _ key: UnsafeRawBufferPointer,
-    in collection: WorkingCollection
+    _ index: CollectionIndex, by owner: String, _ key: UnsafeRawBufferPointer,
+    in collection: CollectionState
   ) -> SatchelError {
     let name = "\(collection.name)/\(owner)"
     return collection.problem(
@@ -136,7 +136,7 @@ extension RecordWork {
 
   /// A value that a document has at a unique index.
   struct UniqueValue {
-    var index: CollectionShape.Index
+    var index: CollectionIndex
     /// Its key in the index; nil where the key does not identify the value.
     var key: [UInt8]?
     /// Whether the record has it already.
@@ -150,15 +150,15 @@ extension RecordWork {
   ///
   /// - Throws: `.constraint`
   func uniqueValues(
-    of document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection
+    of document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in collection: CollectionState
   ) throws -> [UniqueValue] {
-    try collection.shape.schema?.check(document, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
-    for relation in collection.shape.relations {
+    try collection.rules.schema?.check(document, collection.location(key))
+    for relation in try collection.rules.relations {
       _ = try Self.targets(of: document, relation, key, in: collection)
     }
     let row = try find(key, in: collection).row
     var values: [UniqueValue] = []
-    for index in collection.shape.indexes where index.isUnique {
+    for index in try collection.rules.indexes where index.isUnique {
       let field = DocumentReader(document).field(index.path)
       guard try isUnique(field, index, key: key, in: collection) else { continue }
       var bytes: [UInt8] = []

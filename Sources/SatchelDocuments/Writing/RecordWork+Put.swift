@@ -5,16 +5,10 @@ import SatchelStorage
 
 extension RecordWork {
   /// Returns the row of a record, and the hash of its id.
-  func find(_ key: UnsafeRawBufferPointer, in collection: WorkingCollection) throws -> (
+  func find(_ key: UnsafeRawBufferPointer, in collection: CollectionState) throws -> (
     row: Int64?, hash: Int64
   ) {
-    let keys = collection.keys
-    let hash = keys.source.hash(key)
-    let row = try keys.first(
-      of: hash, connection, floor: collection.base + collection.numbers.indexedThrough,
-      newest: collection.base + collection.numbers.next - 1
-    ) { try keys.source.isRow($0, of: key, connection) }
-    return (row, hash)
+    try collection.find(key, connection) { try collection.keys.source.isRow($0, of: key, connection) }
   }
 
   /// Writes a record. Checks everything before it changes anything, on the document before its fields are sealed.
@@ -25,18 +19,16 @@ extension RecordWork {
   ///   - remote: the metadata of remote content, which the record gets
   ///   - isChange: whether it is a change to send
   func put(
-    _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, in collection: WorkingCollection,
+    _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, in collection: CollectionState,
     ifRevision expected: Int64? = nil, from remote: SyncContent? = nil, isChange: Bool = true
   ) throws -> RecordReceipt {
     if remote == nil, isChange { try collection.checkSize(body, of: key) }
     let (row, hash) = try find(key, in: collection)
     let table = RecordTable(connection: connection)
     let remote = remote?.credible(at: now)
-    let old = try row.flatMap { try table.head($0, withBody: collection.needsOldDocument) }
+    let old = try row.flatMap { try table.head($0, withBody: try collection.needsOldDocument) }
     try checkRevision(old?.revision ?? 0, expected, key: key, in: collection)
-    if let schema = collection.shape.schema {
-      try schema.check(body, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
-    }
+    try collection.rules.schema?.check(body, collection.location(key))
     let entries = try indexEntries(old?.body, body, key: key, row: row, in: collection)
     let references = try referenceChanges(old?.body, body, key: key, in: collection)
     let sealed = try sealed(body, key, in: collection)
@@ -53,18 +45,36 @@ extension RecordWork {
       try apply(entries, record, in: collection)
       try apply(references, record, in: collection)
       collection.noteChange(key)
-      if collection.isSynchronized, isChange { try tracker()?.notePut(key, in: collection.name) }
-      if collection.row.isBound { try reconsiderWaiting(for: key, in: collection) }
+      if try collection.isSynchronized, isChange { try tracker()?.notePut(key, in: collection.name) }
+      if collection.isBound { try reconsiderWaiting(for: key, in: collection) }
       try mergeIfNeeded(collection)
       return RecordReceipt(revision: revision, isNew: old == nil)
     }
   }
 
+  /// Writes a record as `put` does, with the members of the stored document that its type does not have.
+  ///
+  /// - Parameter type: the number of the document's type
+  func put(
+    _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, keeping known: KnownMembers?,
+    type: Int = 0,
+    in collection: CollectionState, ifRevision expected: Int64? = nil
+  ) throws -> RecordReceipt {
+    guard let known, let row = try find(key, in: collection).row,
+      let stored = try document(row, key, in: collection)
+    else { return try put(key, body, in: collection, ifRevision: expected) }
+    let kept = try naming(collection.location(key)) {
+      try known.keeping(JSONValue(parsing: stored), in: JSONValue(parsing: body), type: type)?.serialized()
+    }
+    guard let kept else { return try put(key, body, in: collection, ifRevision: expected) }
+    return try kept.withUnsafeBytes { try put(key, $0, in: collection, ifRevision: expected) }
+  }
+
   /// Keeps a document that is about to be replaced or deleted, where the sync log needs it.
   private func keepForSync(
-    _ old: RecordTable.Head?, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection
+    _ old: RecordTable.Head?, _ key: UnsafeRawBufferPointer, in collection: CollectionState
   ) throws {
-    guard let old, collection.row.isBound, !collection.shape.isReserved else { return }
+    guard let old, collection.isBound, !collection.isReserved else { return }
     try old.body.withUnsafeBytes {
       try SyncTracker.keepDocument($0, of: key, in: collection.name, connection)
     }
@@ -89,7 +99,7 @@ extension RecordWork {
   ///
   /// - Parameter body: the document as it is stored
   func write(
-    _ body: UnsafeRawBufferPointer, _ write: RowWrite, in collection: WorkingCollection
+    _ body: UnsafeRawBufferPointer, _ write: RowWrite, in collection: CollectionState
   ) throws -> (record: Int64, revision: Int64) {
     let table = RecordTable(connection: connection)
     if let row = write.row, let old = write.old {
@@ -115,7 +125,7 @@ extension RecordWork {
   /// Sets a record's times to those of another copy, and its revision, where that is higher.
   func setTimes(
     _ key: UnsafeRawBufferPointer, revision: Int64, created: Int64, modified: Int64,
-    in collection: WorkingCollection
+    in collection: CollectionState
   ) throws {
     guard let row = try find(key, in: collection).row else { return }
     try changing {
@@ -128,7 +138,7 @@ extension RecordWork {
   }
 
   private func checkRevision(
-    _ revision: Int64, _ expected: Int64?, key: UnsafeRawBufferPointer, in collection: WorkingCollection
+    _ revision: Int64, _ expected: Int64?, key: UnsafeRawBufferPointer, in collection: CollectionState
   ) throws {
     guard let expected, expected != revision else { return }
     let found = revision == 0 ? "there is no such record" : "its revision is \(revision)"
@@ -137,15 +147,15 @@ extension RecordWork {
   }
 
   /// Returns the revision that a deleted record had according to the sync log; 0 when it is not known.
-  private func lastRevision(_ key: UnsafeRawBufferPointer, _ collection: WorkingCollection) throws -> Int64 {
-    guard collection.isSynchronized else { return 0 }
+  private func lastRevision(_ key: UnsafeRawBufferPointer, _ collection: CollectionState) throws -> Int64 {
+    guard try collection.isSynchronized else { return 0 }
     return try tracker()?.revisionOfDeleted(key, in: collection.name) ?? 0
   }
 
   /// Deletes a record without checking the references to it.
-  func remove(_ row: Int64, _ key: UnsafeRawBufferPointer, from collection: WorkingCollection) throws {
+  func remove(_ row: Int64, _ key: UnsafeRawBufferPointer, from collection: CollectionState) throws {
     let table = RecordTable(connection: connection)
-    guard let old = try table.head(row, withBody: collection.needsOldDocument) else { return }
+    guard let old = try table.head(row, withBody: try collection.needsOldDocument) else { return }
     let entries = try indexEntries(old.body, nil, key: key, row: row, in: collection)
     let references = try referenceChanges(old.body, nil, key: key, in: collection)
     try changing {
@@ -163,12 +173,12 @@ extension RecordWork {
       try apply(entries, row, in: collection)
       try apply(references, row, in: collection)
       collection.noteChange(key)
-      if collection.isSynchronized {
+      if try collection.isSynchronized {
         let deletion = SyncContent(
           document: nil, revision: old.revision + 1, created: old.created, modified: now)
         try tracker()?.noteDeletion(key, in: collection.name, deletion)
       }
-      if collection.row.isBound, !collection.shape.isReserved {
+      if collection.isBound, !collection.isReserved {
         try reconsiderWaiting(for: key, in: collection)
       }
     }
@@ -176,11 +186,11 @@ extension RecordWork {
 
   /// Makes the entries of the sync log that wait for a record undecided: it has changed.
   private func reconsiderWaiting(
-    for key: UnsafeRawBufferPointer, in collection: WorkingCollection
+    for key: UnsafeRawBufferPointer, in collection: CollectionState
   ) throws {
     if hasWaiting == nil { hasWaiting = try ConflictLog(connection).hasWaiting() }
     guard hasWaiting == true, let tracker = try tracker() else { return }
-    let name = "\(collection.name)/\(String(decoding: key, as: UTF8.self))"
+    let name = collection.location(key)
     for waiting in try ConflictLog(connection).waiting(for: name) {
       var key = waiting.key
       let owner = try self.collection(waiting.collection)
@@ -193,8 +203,8 @@ extension RecordWork {
   /// - Parameter willCascade: called with each further record that is about to be deleted
   /// - Returns: whether there was such a record
   func delete(
-    _ key: UnsafeRawBufferPointer, from collection: WorkingCollection, ifRevision expected: Int64? = nil,
-    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void = { _, _, _ in
+    _ key: UnsafeRawBufferPointer, from collection: CollectionState, ifRevision expected: Int64? = nil,
+    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: CollectionState) throws -> Void = { _, _, _ in
     }
   ) throws -> Bool {
     let (row, _) = try find(key, in: collection)

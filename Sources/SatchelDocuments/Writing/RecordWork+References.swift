@@ -3,8 +3,8 @@ import SatchelStorage
 
 /// The changes of a record's references.
 struct ReferenceChanges {
-  var removed: [(relation: CollectionShape.Relation, target: [UInt8])] = []
-  var added: [(relation: CollectionShape.Relation, target: [UInt8])] = []
+  var removed: [(relation: CollectionRelation, target: [UInt8])] = []
+  var added: [(relation: CollectionRelation, target: [UInt8])] = []
 }
 
 extension RecordWork {
@@ -13,10 +13,10 @@ extension RecordWork {
   /// - Throws: `.constraint` for a value that is not a reference
   func referenceChanges(
     _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, key: UnsafeRawBufferPointer,
-    in collection: WorkingCollection
+    in collection: CollectionState
   ) throws -> ReferenceChanges {
     var changes = ReferenceChanges()
-    for relation in collection.shape.relations {
+    for relation in try collection.rules.relations {
       // Documents stored before the relation was declared were checked when it was.
       let before = try old?.withUnsafeBytes { try Self.targets(of: $0, relation, key, in: collection) } ?? []
       let after = try new.map { try Self.targets(of: $0, relation, key, in: collection) } ?? []
@@ -30,8 +30,8 @@ extension RecordWork {
 
   /// Returns the ids that a document refers to by a relation.
   static func targets(
-    of body: UnsafeRawBufferPointer, _ relation: CollectionShape.Relation, _ key: UnsafeRawBufferPointer,
-    in collection: WorkingCollection
+    of body: UnsafeRawBufferPointer, _ relation: CollectionRelation, _ key: UnsafeRawBufferPointer,
+    in collection: CollectionState
   ) throws -> [[UInt8]] {
     let document = DocumentReader(body)
     let field = document.field(relation.path)
@@ -59,7 +59,7 @@ extension RecordWork {
     }
   }
 
-  func apply(_ changes: ReferenceChanges, _ row: Int64, in collection: WorkingCollection) throws {
+  func apply(_ changes: ReferenceChanges, _ row: Int64, in collection: CollectionState) throws {
     let table = ReferenceTable(connection: connection)
     for (relation, target) in changes.removed { try table.delete(relation, target, source: row) }
     for (relation, target) in changes.added {
@@ -108,7 +108,7 @@ extension RecordWork {
   ///   - start: the number of references that were unresolved before the records were written
   ///   - created: the ids of the records that did not exist before
   func unresolvedRecords(
-    from start: Int, _ created: Set<[UInt8]>, in collection: WorkingCollection
+    from start: Int, _ created: Set<[UInt8]>, in collection: CollectionState
   ) throws -> [[UInt8]: SatchelError] {
     let table = ReferenceTable(connection: connection)
     var found: [[UInt8]: SatchelError] = [:]
@@ -120,7 +120,7 @@ extension RecordWork {
     for reference in unresolved.dropFirst(start) where try isMissing(reference, table) { try add(reference) }
     while let key = pending.popLast() {
       guard created.contains(key) else { continue }
-      for relation in collection.shape.relations where relation.target == collection.id {
+      for relation in try collection.rules.relations where relation.target == collection.id {
         for source in try table.sources(of: key, by: relation) {
           try add(Unresolved(relation: relation, source: source, target: key))
         }
@@ -132,7 +132,7 @@ extension RecordWork {
 
 /// A unique value that another record had when it was written.
 struct ContestedValue {
-  var index: CollectionShape.Index
+  var index: CollectionIndex
   var collection: Int64
   /// The value's key in the index.
   var value: [UInt8]
@@ -155,7 +155,7 @@ extension RecordWork {
   /// errors.
   ///
   /// - Parameter start: the number of values that were contested before the records were written
-  func uniqueViolations(from start: Int, in collection: WorkingCollection) throws -> [[UInt8]: SatchelError] {
+  func uniqueViolations(from start: Int, in collection: CollectionState) throws -> [[UInt8]: SatchelError] {
     let violations = try violations(of: contested.dropFirst(start))
     return Dictionary(
       violations.filter { $0.value.collection == collection.id }.map { ($0.value.key, $0.error) },
@@ -192,7 +192,7 @@ extension RecordWork {
     }
     guard rows.count > 1 else { return [] }
     let collection = try collection(first.collection)
-    guard collection.shape.indexes.contains(where: { $0.id == first.index.id && $0.isUnique }) else {
+    guard try collection.rules.indexes.contains(where: { $0.id == first.index.id && $0.isUnique }) else {
       return []
     }
     let (known, isExact) = (Set(rows), first.isExact)

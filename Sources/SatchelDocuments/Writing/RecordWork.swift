@@ -6,7 +6,7 @@ import SatchelStorage
 final class RecordWork {
   /// A reference whose target did not exist when it was written.
   struct Unresolved {
-    var relation: CollectionShape.Relation
+    var relation: CollectionRelation
     var source: Int64
     var target: [UInt8]
   }
@@ -15,7 +15,7 @@ final class RecordWork {
   let connection: Connection
   let now: Int64
   let store: RecordStore
-  private var collections: [Int64: WorkingCollection]
+  private var collections: [Int64: CollectionState]
   var unresolved: [Unresolved] = []
   private var scope = -1
   /// The changed keys of collections that were discarded, for observers.
@@ -34,7 +34,7 @@ final class RecordWork {
   var keyBuffer: [UInt8] = []
 
   /// - Parameter collections: as the previous transaction left them, when no other process has written since
-  init(_ store: RecordStore, _ transaction: Transaction, collections: [Int64: WorkingCollection]) {
+  init(_ store: RecordStore, _ transaction: Transaction, collections: [Int64: CollectionState]) {
     self.store = store
     self.transaction = transaction
     self.collections = collections
@@ -58,16 +58,14 @@ final class RecordWork {
   }
 
   /// Returns a collection as this transaction sees it.
-  func collection(_ id: Int64) throws -> WorkingCollection {
+  func collection(_ id: Int64) throws -> CollectionState {
     if let known = collections[id] { return known }
-    guard let row = try CollectionRow.read(id, connection) else {
+    guard let collection = try CollectionState.read(id, connection, of: store) else {
       throw SatchelError(
         .notFound, "not in the store: the collection was dropped, or its creation was rolled back")
     }
-    let shape = try store.shape(of: row, connection)
-    let working = WorkingCollection(row, shape, keys: store.keys(of: id))
-    collections[id] = working
-    return working
+    collections[id] = collection
+    return collection
   }
 
   /// Discards a collection that was declared again; it must have been flushed.
@@ -90,7 +88,7 @@ final class RecordWork {
     }
   }
 
-  private func restore(_ before: [Int64: WorkingCollection.Numbers]) {
+  private func restore(_ before: [Int64: CollectionState.Numbers]) {
     (knownTracker, hasWaiting) = (nil, nil)
     for (id, collection) in collections {
       collection.keys.forget()
@@ -120,14 +118,14 @@ final class RecordWork {
   /// Writes the numbers of all collections, so that reads in the transaction see them.
   func flush() throws {
     for collection in collections.values {
-      if collection.numbers.next - collection.numbers.counted >= WorkingCollection.maxUncounted {
+      if collection.numbers.next - collection.numbers.counted >= CollectionState.maxUncounted {
         try collection.countAll(connection)
       }
       if collection.numbers.isDirty { try flush(collection) }
     }
   }
 
-  func flush(_ collection: WorkingCollection) throws {
+  func flush(_ collection: CollectionState) throws {
     try connection.run(
       "UPDATE record_collection SET count = ?, next = ?, revised = ? WHERE id = ?",
       .integer(collection.numbers.count), .integer(collection.numbers.counted),
@@ -136,7 +134,7 @@ final class RecordWork {
   }
 
   /// Merges the index of ids when it is large enough.
-  func mergeIfNeeded(_ collection: WorkingCollection) throws {
+  func mergeIfNeeded(_ collection: CollectionState) throws {
     guard collection.keys.needsMerge else { return }
     try collection.countAll(connection)
     try flush(collection)
@@ -153,7 +151,7 @@ final class RecordWork {
     if changed.count > 1 { changed.sort { $0.id < $1.id } }
     var keys = changeKeys
     for collection in changed { keys += collection.changeKeys }
-    if keys.count > WorkingCollection.maxNamedChanges {
+    if keys.count > CollectionState.maxNamedChanges {
       keys = Set(keys.map { String($0.prefix { $0 != "/" }) }).sorted()
     }
     for collection in changed { try writeMirror(of: collection) }
@@ -162,7 +160,7 @@ final class RecordWork {
   }
 
   /// Writes the mirror of a collection before the commit when its mode is `.fileFirst`.
-  private func writeMirror(of collection: WorkingCollection) throws {
+  private func writeMirror(of collection: CollectionState) throws {
     guard let mirror = store.mirror(of: collection.id), mirror.mode == .fileFirst else { return }
     do {
       try store.writeMirror(mirror, in: connection, isCommitting: true)

@@ -89,7 +89,7 @@ extension PhotoCatalogue {
     let outcomes = Locked<[Shard.Index: Result<(Written, Bool), any Error>]>([:])
     let hasFailed = Locked(false)
     // Uncommitted changes of a transaction are visible only on its own thread.
-    inParallel(Shard.Index.all, limit: database.isWriting ? 1 : 2) { shard in
+    inParallel(Shard.Index.all, limit: database.isInTransaction ? 1 : 2) { shard in
       if hasFailed.withLock({ $0 }) { return }
       let outcome = Result { try shards.write(shard.fileName) { try self.write(shard, to: $0) } }
       if case .failure = outcome { hasFailed.withLock { $0 = true } }

@@ -17,7 +17,7 @@ extension Database {
   package func backup(
     to target: String, progress: BackupProgress = { _, _ in true }
   ) throws -> BackupReport {
-    guard !isWriting else {
+    guard !isInTransaction else {
       throw SatchelError(
         .invalid,
         "\(target): a backup inside a write would contain uncommitted changes; end the transaction first")

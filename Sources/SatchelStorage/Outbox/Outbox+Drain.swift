@@ -11,7 +11,7 @@ extension Outbox {
   @discardableResult
   package func drain(in database: Database) throws -> OutboxReport {
     var report = OutboxReport()
-    guard let outboxFile, !database.isWriting, !database.options.isReadOnly else { return report }
+    guard let outboxFile, !database.isInTransaction, !database.options.isReadOnly else { return report }
     try HostWork.deferringNotifications {
       try draining.withLock {
         while outboxFile.isPending, let content = try content(of: outboxFile, &report) {

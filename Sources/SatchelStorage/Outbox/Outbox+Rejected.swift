@@ -43,7 +43,7 @@ extension Outbox {
   ///
   /// - Parameter isIncluded: whether to retry an entry
   package func retryRejected(in database: Database, where isIncluded: (JSONValue) -> Bool) throws {
-    guard !database.isWriting else { return }
+    guard !database.isInTransaction else { return }
     for rejected in try rejected(in: database) {
       guard let entry = try? JSONValue(parsing: rejected.entry), isIncluded(entry) else { continue }
       do {

@@ -83,7 +83,7 @@ package final class Outbox: Sendable {
     in database: Database, entry: () throws -> JSONValue, repeatsBody: Bool = true,
     spoolsDuringOtherBatch: Bool = false, _ body: (Transaction) throws -> Result
   ) throws -> OutboxOutcome<Result> {
-    if database.isWriting || database.options.isReadOnly {
+    if database.isInTransaction || database.options.isReadOnly {
       return OutboxOutcome(result: try database.write(body), isSpooled: false)
     }
     var attempt = OutboxAttempt<Result>(repeatsBody: repeatsBody)
@@ -117,7 +117,7 @@ package final class Outbox: Sendable {
   /// Applies spooled entries before a new write, which keeps the order. Does nothing inside a write on the
   /// same thread, where this has been done.
   package func drainSpooled(_ database: Database) throws {
-    if !database.isWriting, outboxFile?.isPending == true { try drain(in: database) }
+    if !database.isInTransaction, outboxFile?.isPending == true { try drain(in: database) }
   }
 
   /// Appends an entry to the outbox file, and notifies the host.

@@ -61,7 +61,7 @@ extension Database {
   /// Stamps the times of a clock that was ahead, if there are any. If that fails, or another thread is writing, the
   /// next write does it.
   package func stampIfIdle() {
-    guard isAfterClockAhead, !options.isReadOnly, !isWriting, !writing.isBatchOpen else { return }
+    guard isAfterClockAhead, !options.isReadOnly, !isInTransaction, !writing.isBatchOpen else { return }
     // The transaction has nothing to write: beginning it stamps.
     try? write { _ in }
   }

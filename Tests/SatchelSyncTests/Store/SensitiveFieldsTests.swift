@@ -64,6 +64,19 @@ struct SensitiveFieldsTests {
     #expect(try again.records("people").get("ann")?.document["age"] == 7)
   }
 
+  @Test("of deferred puts are sealed where the store rejects them")
+  func deferred() throws {
+    _ = try filled()
+    let people = try store.records(
+      "people", indexes: [RecordIndex("name"), RecordIndex("mail", unique: true)])
+    try people.putDeferred("eve", ["mail": "a", "token": .string(Self.marker)])
+    try people.putDeferred("fay", ["mail": "a", "token": .string(Self.marker)])
+    #expect(try people.ids() == ["ann", "bob", "eve"])
+    let entry: StaticString = "SELECT json_extract(entry, '$.sealed_records.collection') FROM outbox_rejected"
+    #expect(try store.database.read { try $0.first(entry) { $0.text(0) } } == "people")
+    try devices.expectNone(Self.marker, "rejected")
+  }
+
   @Test("are neither read nor written without the key, and nothing is changed")
   func withoutKey() throws {
     _ = try filled()

@@ -3,33 +3,37 @@ import SatchelJSON
 import SatchelSync
 import SatchelStorage
 
-/// The indexes, relations and schema of a collection in one snapshot of the store. Immutable.
-final class CollectionShape: Sendable {
-  struct Index: Sendable {
-    var id: Int64
-    var path: DocumentPath
-    var isUnique: Bool
-  }
+/// An index of a collection in the store.
+struct CollectionIndex: Sendable {
+  var id: Int64
+  var path: DocumentPath
+  var isUnique: Bool
+}
 
-  struct Relation: Sendable {
-    var id: Int64
-    /// The collection that declares the relation.
-    var source: Int64
-    var path: DocumentPath
-    var target: Int64
-    var onDelete: RecordRelation.OnDelete
-    var isMany: Bool
-  }
+/// A relation of a collection in the store.
+struct CollectionRelation: Sendable {
+  var id: Int64
+  /// The collection that declares the relation.
+  var source: Int64
+  var path: DocumentPath
+  var target: Int64
+  var onDelete: RecordRelation.OnDelete
+  var isMany: Bool
+}
 
+/// The rules of a collection's declaration: its indexes, relations, schema and sensitive fields. Immutable, and shared by
+/// all states of the collection until it is declared again.
+final class CollectionRules: Sendable {
   let id: Int64
   let name: String
   /// Increases with every change of the declaration.
   let number: Int64
-  let indexes: [Index]
-  let relations: [Relation]
+  let indexes: [CollectionIndex]
+  let relations: [CollectionRelation]
   /// The fields that are stored encrypted.
   let sensitive: SensitiveFields
-  let schema: RecordSchemaCheck?
+  private let declaredSchema: JSONValue?
+  private let compiledSchema = Lazy<Result<RecordSchemaCheck?, any Error>>()
   /// See `StoredDeclaration`.
   let generation: Int64
   let isSynced: Bool
@@ -37,58 +41,57 @@ final class CollectionShape: Sendable {
   let isDeclaredSynced: Bool
   let onConflict: ConflictPolicy
 
-  /// See `ReservedCollection`.
-  var isReserved: Bool { id == ReservedCollection.state.id }
-
-  /// Whether a write needs the previous document.
-  var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
-
-  init(_ row: CollectionRow, _ connection: Connection) throws {
-    id = row.id
-    name = row.name
-    number = row.shape
-    var indexes: [Index] = []
+  init(of id: Int64, named name: String, number: Int64, _ connection: Connection) throws {
+    (self.id, self.name, self.number) = (id, name, number)
+    var indexes: [CollectionIndex] = []
     try connection.each(
-      "SELECT id, path, is_unique FROM record_index WHERE collection = ? ORDER BY id", .integer(row.id)
+      "SELECT id, path, is_unique FROM record_index WHERE collection = ? ORDER BY id", .integer(id)
     ) {
       indexes.append(
-        Index(id: $0.anyInteger(0), path: try DocumentPath($0.text(1)), isUnique: $0.flag(2)))
+        CollectionIndex(id: $0.anyInteger(0), path: try DocumentPath($0.text(1)), isUnique: $0.flag(2)))
     }
     self.indexes = indexes
-    relations = try Self.relations(of: row.id, connection)
-    let declaration = try StoredDeclaration.read(row, connection)
-    schema = try declaration.schema.map { try RecordSchemaCheck($0) }
-    sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: row.name, row.id)
-    generation = declaration.generation
-    isSynced = row.id == ReservedCollection.state.id ? false : declaration.isSynced ?? true
-    isDeclaredSynced = declaration.isSynced == true
-    onConflict = declaration.onConflict
-  }
-
-  private static func relations(of collection: Int64, _ connection: Connection) throws -> [Relation] {
-    var relations: [Relation] = []
+    var relations: [CollectionRelation] = []
     try connection.each(
       """
       SELECT id, collection, path, target, on_delete, is_many FROM record_relation WHERE collection = ?
       ORDER BY id
-      """, .integer(collection)
-    ) { relations.append(try Relation($0)) }
-    return relations
+      """, .integer(id)
+    ) { relations.append(try CollectionRelation($0)) }
+    self.relations = relations
+    let declaration = try StoredDeclaration.read(of: id, named: name, connection)
+    declaredSchema = declaration.schema
+    sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: name, id)
+    generation = declaration.generation
+    isSynced = id != ReservedCollection.state.id && declaration.isSynced ?? true
+    isDeclaredSynced = declaration.isSynced == true
+    onConflict = declaration.onConflict
+  }
+
+  /// Whether a write needs the previous document.
+  var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
+
+  /// The schema, compiled when a write or a query first needs it.
+  ///
+  /// - Throws: `.invalid` for one that cannot be compiled here
+  var schema: RecordSchemaCheck? {
+    get throws {
+      try compiledSchema.value { Result { try declaredSchema.map { try RecordSchemaCheck($0) } } }.get()
+    }
   }
 
   /// Returns the relations that refer to records of a collection, by id.
-  static func incoming(_ collection: Int64, _ connection: Connection) throws -> [Int64: Relation] {
-    var relations: [Int64: Relation] = [:]
+  static func incoming(_ collection: Int64, _ connection: Connection) throws -> [Int64: CollectionRelation] {
+    var relations: [Int64: CollectionRelation] = [:]
     try connection.each(
       "SELECT id, collection, path, target, on_delete, is_many FROM record_relation WHERE target = ?",
       .integer(collection)
-    ) { relations[$0.anyInteger(0)] = try Relation($0) }
+    ) { relations[$0.anyInteger(0)] = try CollectionRelation($0) }
     return relations
   }
-
 }
 
-extension CollectionShape.Relation {
+extension CollectionRelation {
   fileprivate init(_ row: Statement) throws {
     id = row.anyInteger(0)
     source = try row.integer(1, in: RecordRow.collections)
