@@ -32,6 +32,7 @@ final class CollectionRules: Sendable {
   let relations: [CollectionRelation]
   /// The fields that are stored encrypted.
   let sensitive: SensitiveFields
+  let isSensitive: Bool
   private let declaredSchema: JSONValue?
   private let compiledSchema = Lazy<Result<RecordSchemaCheck?, any Error>>()
   /// See `StoredDeclaration`.
@@ -62,6 +63,7 @@ final class CollectionRules: Sendable {
     let declaration = try StoredDeclaration.read(of: id, named: name, connection)
     declaredSchema = declaration.schema
     sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: name, id)
+    isSensitive = !declaration.sensitive.isEmpty
     generation = declaration.generation
     isSynced = id != ReservedCollection.state.id && declaration.isSynced ?? true
     isDeclaredSynced = declaration.isSynced == true

@@ -251,12 +251,12 @@ extension RecordCollection {
 
   /// Appends the records that match as a JSON array in the form of the public interfaces.
   package func writeList(_ query: RecordQuery, into bytes: inout [UInt8]) throws {
-    try writeList(query, into: &bytes) { _ in }
+    try writeList(CompiledQuery(query), into: &bytes) { _ in }
   }
 
   /// Appends them, and calls `visit` with each.
   func writeList(
-    _ query: RecordQuery, into bytes: inout [UInt8], _ visit: (borrowing Candidate) throws -> Void
+    _ query: CompiledQuery, into bytes: inout [UInt8], _ visit: (borrowing Candidate) throws -> Void
   ) throws {
     bytes.append(UInt8(ascii: "["))
     var isFirst = true
@@ -283,8 +283,11 @@ extension RecordCollection {
   public func count(_ filter: RecordFilter) throws -> Int { try count(RecordQuery(filter)) }
 
   func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
-    let compiled = try CompiledQuery(query)
-    try readInterruptibly { connection, row in try QueryRun(self, connection, row: row).run(compiled, visit) }
+    try each(CompiledQuery(query), visit)
+  }
+
+  func each(_ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
+    try readInterruptibly { connection, row in try QueryRun(self, connection, row: row).run(query, visit) }
   }
 }
 

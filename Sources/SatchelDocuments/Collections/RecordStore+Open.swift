@@ -24,7 +24,7 @@ extension RecordStore {
       return known
     }
     guard !database.options.isReadOnly else {
-      guard hasTables, let row = try row(named: name), row.version > 0 else {
+      guard hasTables, let row = try read({ try state(named: name, $0) }) else {
         throw SatchelError(
           .notFound, "\(database.path): has no collection \(name), and is opened read-only")
       }
@@ -38,7 +38,7 @@ extension RecordStore {
     }
     let backup = try backUpBeforeMigrating(prepared)
     do {
-      let isNew = try row(named: name).map { $0.version == 0 } ?? true
+      let isNew = try read { try state(named: name, $0) } == nil
       let collection = try transaction { transaction in
         // Another process may have opened the collection meanwhile.
         if let known = try openUnchanged(prepared) { return known }
@@ -60,22 +60,20 @@ extension RecordStore {
   private func openUnchanged(_ prepared: PreparedDeclaration) throws -> RecordCollection? {
     try read { connection in
       let name = prepared.declaration.name
-      guard let id = try CollectionState.id(of: name, connection),
-        let row = try CollectionState.read(id, connection), row.version > 0
-      else { return nil }
+      guard let row = try state(named: name, connection) else { return nil }
       let declaration = prepared.declaration
       if !declaration.isBare, row.version != Int64(prepared.version) { return nil }
       // Indexes, relations and the schema affect only writes.
       if database.options.isReadOnly {
         return RecordCollection(
-          self, id: id, version: Int(row.version), 0, declaration: declaration, hasSensitive: false)
+          self, id: row.id, version: Int(row.version), 0, declaration: declaration, hasSensitive: false)
       }
-      let stored = try StoredDeclaration.read(of: id, named: name, connection, expected: prepared)
+      let stored = try StoredDeclaration.read(of: row.id, named: name, connection, expected: prepared)
       if !declaration.isBare || declaration.redeclare {
         guard try stored.joined(with: prepared, version: row.version) == stored else { return nil }
       }
       return RecordCollection(
-        self, id: id, version: Int(row.version), stored.generation, declaration: declaration,
+        self, id: row.id, version: Int(row.version), stored.generation, declaration: declaration,
         hasSensitive: !stored.sensitive.isEmpty)
     }
   }
@@ -85,7 +83,7 @@ extension RecordStore {
   /// - Returns: the path of the backup; nil when no records are migrated
   private func backUpBeforeMigrating(_ prepared: PreparedDeclaration) throws -> String? {
     let name = prepared.declaration.name
-    guard !prepared.declaration.isBare, let row = try row(named: name), row.version > 0,
+    guard !prepared.declaration.isBare, let row = try read({ try state(named: name, $0) }),
       row.version != Int64(prepared.version),
       try read({ try row.count($0) }) > 0
     else { return nil }
@@ -101,11 +99,5 @@ extension RecordStore {
     }
     let time = database.clock.now()
     return try database.backup(to: "\(database.path).before-\(name)-\(row.version)-\(time)").path
-  }
-
-  private func row(named name: String) throws -> CollectionState? {
-    try read { connection in
-      try CollectionState.id(of: name, connection).flatMap { try CollectionState.read($0, connection) }
-    }
   }
 }

@@ -6,8 +6,7 @@ extension RecordStore {
   /// The number of records of synchronized collections, none of which was sent while the store is not bound.
   package func countForSync(_ connection: Connection) throws -> Int64 {
     try RecordSyncClient(self).collections(connection).reduce(0) { sum, name in
-      guard let id = try CollectionState.id(of: name, connection) else { return sum }
-      return sum + (try CollectionState.read(id, connection)?.count(connection) ?? 0)
+      sum + (try state(named: name, connection)?.count(connection) ?? 0)
     }
   }
 

@@ -88,11 +88,22 @@ package final class RecordStore: Sendable {
   /// The number of connections that read at once.
   private static let maxStates = 4
 
-  /// Returns a collection in one snapshot of the store; nil when there is none with this id.
+  /// Returns a declared collection in one snapshot of the store; nil when no collection of the app has the name.
+  func state(named name: String, _ connection: Connection) throws -> CollectionState? {
+    var state = writing(on: connection)?.known(named: name)
+    if state == nil, let id = try CollectionState.id(of: name, connection) {
+      state = try self.state(of: id, connection)
+    }
+    return state.flatMap { $0.version > 0 ? $0 : nil }
+  }
+
+  /// Returns a collection in one snapshot of the store; nil when no collection has the id.
   func state(of collection: Int64, _ connection: Connection) throws -> CollectionState? {
     let number = connection.snapshot
     let known =
-      number == 0 ? nil : kept.withLock { $0[collection]?.states.first { $0.snapshot == number }?.state }
+      number == 0
+      ? writing(on: connection)?.known(collection)
+      : kept.withLock { $0[collection]?.states.first { $0.snapshot == number }?.state }
     if let known { return known }
     let state = try CollectionState.read(collection, connection, of: self)
     guard let state, number != 0 else { return state }
@@ -210,6 +221,11 @@ package final class RecordStore: Sendable {
   /// Writes what the thread's transaction keeps in memory, so that reads see it.
   private func flush() throws {
     if database.isInTransaction { try database.join { try current($0)?.flush() } }
+  }
+
+  /// Returns the work of the transaction that writes on a connection.
+  private func writing(on connection: Connection) -> RecordWork? {
+    work.withLock { $0?.connection === connection ? $0 : nil }
   }
 
   private func current(_ transaction: Transaction) -> RecordWork? {

@@ -45,7 +45,7 @@ extension RecordCollection {
     _ conflict: ConflictLog.Row, _ resolution: ConflictResolution, work: RecordWork,
     in collection: CollectionState
   ) throws {
-    if conflict.remote == nil, try !collection.rules.sensitive.isEmpty, conflict.kind == .waiting {
+    if conflict.remote == nil, try collection.rules.isSensitive, conflict.kind == .waiting {
       throw SatchelError(
         .unauthorized,
         "\(name)/\(conflict.key): has sensitive fields; set the encryption key, and synchronize")

@@ -80,8 +80,8 @@ extension RecordQuery.Order {
 }
 
 /// A query with parsed paths and operands.
-struct CompiledQuery {
-  struct Order {
+struct CompiledQuery: Sendable {
+  struct Order: Sendable {
     var path: FieldPath
     var isDescending: Bool
   }
@@ -89,17 +89,19 @@ struct CompiledQuery {
   let filter: CompiledFilter
   let order: [Order]
   let window: QueryWindow
+  let wantsDocuments: Bool
 
   /// - Throws: `.invalid` for an invalid path, and for a range of values without an order
   init(_ query: RecordQuery) throws {
     filter = try CompiledFilter(query.filter ?? .all([]))
     order = try query.order.map { Order(path: try FieldPath($0.path), isDescending: $0.isDescending) }
+    wantsDocuments = query.wantsDocuments
     window = QueryWindow(offset: max(0, query.offset), limit: query.limit.map { max(0, $0) })
   }
 }
 
 /// The offset and limit of a query, which count down.
-struct QueryWindow {
+struct QueryWindow: Sendable {
   private(set) var offset: Int
   /// The number of records that are still to be returned; nil for all.
   private(set) var limit: Int?

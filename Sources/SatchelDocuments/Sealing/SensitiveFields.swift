@@ -149,7 +149,7 @@ extension RecordWork {
 
   /// The storage of the versions of a conflict.
   func sealing(_ collection: CollectionState) throws -> RecordConflicts.Sealing {
-    if try collection.rules.sensitive.isEmpty { return .plain }
+    if try !collection.rules.isSensitive { return .plain }
     guard let key = try? sealingKey(collection, "") else { return .withheld }
     return .sealed(key)
   }
@@ -162,7 +162,7 @@ extension CollectionRules {
   func opened(
     _ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, by keys: Keyring.Keys
   ) throws -> [UInt8] {
-    guard !sensitive.isEmpty else {
+    guard isSensitive else {
       throw SatchelError(
         .invalid,
         "\(name)/\(String(decoding: key, as: UTF8.self)): has sensitive fields, and the declaration that "
@@ -179,7 +179,7 @@ extension CollectionRules {
   }
 
   func checkQueried(_ filter: CompiledFilter) throws {
-    if sensitive.isEmpty { return }
+    if !isSensitive { return }
     switch filter {
     case .test(let test): try checkQueried(test.path)
     case .all(let parts), .any(let parts): for part in parts { try checkQueried(part) }

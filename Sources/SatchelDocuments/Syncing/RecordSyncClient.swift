@@ -46,9 +46,9 @@ package struct RecordSyncClient: Sendable {
   ///
   /// - Throws: `.unauthorized` for one with sensitive fields unless the log is encrypted and their key is set
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
-    guard let row = try row(of: key.collection, connection) else { return nil }
+    guard let row = try store.state(named: key.collection, connection) else { return nil }
     let rules = try row.rules
-    let isSensitive = !rules.sensitive.isEmpty
+    let isSensitive = rules.isSensitive
     let content = try first(key.id, of: row, connection) { record, id in
       try connection.first(
         "SELECT body, is_sealed, revision, created, modified FROM record WHERE id = ? AND key = ?",
@@ -69,7 +69,7 @@ package struct RecordSyncClient: Sendable {
 
   /// The document of a record; nil when there is none, or fields of it are sealed.
   package func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? {
-    guard let row = try row(of: key.collection, connection) else { return nil }
+    guard let row = try store.state(named: key.collection, connection) else { return nil }
     return try first(key.id, of: row, connection) { record, id in
       try connection.first(
         "SELECT body, is_sealed FROM record WHERE id = ? AND key = ?", .integer(record), .textBytes(id)
@@ -97,7 +97,7 @@ package struct RecordSyncClient: Sendable {
 
   /// The collections with sensitive fields.
   package func sensitiveCollections(_ connection: Connection) throws -> Set<String> {
-    Set(try rules(connection).filter { !$0.sensitive.isEmpty }.map(\.name))
+    Set(try rules(connection).filter(\.isSensitive).map(\.name))
   }
 
   /// The ids of a collection's records, in the order of their rows.
@@ -106,7 +106,7 @@ package struct RecordSyncClient: Sendable {
   package func ids(
     of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
   ) throws -> SyncIDs {
-    guard let row = try row(of: collection, connection) else { return SyncIDs([], end: nil) }
+    guard let row = try store.state(named: collection, connection) else { return SyncIDs([], end: nil) }
     var last = RecordRow.base(of: row.id)
     if case .row(let end) = position { last = end }
     var ids: [String] = []
@@ -120,13 +120,6 @@ package struct RecordSyncClient: Sendable {
       last = id
     }
     return SyncIDs(ids, end: ids.isEmpty ? nil : .row(last))
-  }
-
-  private func row(of collection: String, _ connection: Connection) throws -> CollectionState? {
-    guard let id = try CollectionState.id(of: collection, connection),
-      let row = try store.state(of: id, connection), row.version > 0
-    else { return nil }
-    return row
   }
 
   /// Decides about entries, and changes the records accordingly.

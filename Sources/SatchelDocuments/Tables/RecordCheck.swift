@@ -104,7 +104,7 @@ struct RecordCheck {
   private func checkSealed(_ candidate: borrowing Candidate, _ rules: CollectionRules, name: String) {
     // In a reserved collection it is decided for each document.
     if rules.id == ReservedCollection.state.id { return }
-    if candidate.isSealed == rules.sensitive.isEmpty {
+    if candidate.isSealed != rules.isSensitive {
       return report(
         "record",
         "\(name): its fields are \(candidate.isSealed ? "sealed" : "not sealed"), and the declaration differs"

@@ -46,15 +46,15 @@ public final class LiveQuery: Sendable {
 /// The results of one live query, as its host takes them.
 private final class LiveResults: Sendable {
   let collection: RecordCollection
-  let query: RecordQuery
+  let query: CompiledQuery
   let key: LiveQueries.Key
   /// The last result that the host took, and the error that it was notified of since.
   private let taken = Locked<(state: LiveState?, error: SatchelError?)>((nil, nil))
   var queries: LiveQueries { collection.store.liveQueries }
 
-  init(_ collection: RecordCollection, _ query: RecordQuery) {
+  init(_ collection: RecordCollection, _ query: RecordQuery) throws {
     self.collection = collection
-    self.query = query
+    self.query = try CompiledQuery(query)
     key = LiveQueries.Key(
       collection: collection.name, version: collection.version, query: query.signature)
   }
@@ -76,7 +76,7 @@ private final class LiveResults: Sendable {
   /// - Returns: what changed since the result that was taken before; nil when nothing did
   /// - Throws: as `list`, but not again for the same reason
   func take(
-    _ read: (RecordCollection, RecordQuery, (borrowing Candidate) throws -> Void) throws -> Void
+    _ read: (RecordCollection, CompiledQuery, (borrowing Candidate) throws -> Void) throws -> Void
   ) throws -> RecordChanges? {
     guard !collection.database.isInTransaction else {
       throw SatchelError(
@@ -160,9 +160,9 @@ extension RecordCollection {
   private func watch(
     _ query: RecordQuery, _ notify: @escaping @Sendable (LiveResults, SatchelError?) -> Bool
   ) throws -> LiveQuery {
-    let compiled = try CompiledQuery(query)
-    try read { connection, row in try QueryRun(self, connection, row: row).check(compiled) }
-    let results = LiveResults(self, query)
+    let results = try LiveResults(self, query)
+    let query = results.query
+    try read { connection, row in try QueryRun(self, connection, row: row).check(query) }
     let subject = HostWork.Resource(ObjectIdentifier(database))
     let evaluate: @Sendable () throws -> LiveState = { [self] in
       var state = LiveState.Builder()
@@ -179,12 +179,10 @@ extension RecordCollection {
   /// Returns the collection that has the name now: another one, when this one was dropped and declared again.
   fileprivate func current() throws -> RecordCollection {
     try store.read { connection in
-      if try CollectionState.read(id, connection) != nil { return self }
-      guard let id = try CollectionState.id(of: name, connection),
-        let row = try CollectionState.read(id, connection), row.version > 0
-      else { return self }
+      if try store.state(of: id, connection) != nil { return self }
+      guard let state = try store.state(named: name, connection) else { return self }
       return RecordCollection(
-        store, id: id, version: version, 0, declaration: CollectionDeclaration(name),
+        store, id: state.id, version: version, 0, declaration: CollectionDeclaration(name),
         hasSensitive: hasSensitive)
     }
   }

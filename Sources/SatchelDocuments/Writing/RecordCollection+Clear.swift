@@ -39,10 +39,10 @@ extension RecordStore {
     }
     let dropped = try transaction { transaction in
       let connection = transaction.connection
-      guard let id = try CollectionState.id(of: name, connection),
-        let row = try CollectionState.read(id, connection),
-        row.version > 0
-      else { throw SatchelError(.notFound, "there is no collection \(name)") }
+      guard let row = try state(named: name, connection) else {
+        throw SatchelError(.notFound, "there is no collection \(name)")
+      }
+      let id = row.id
       if let relation = try CollectionRules.incoming(id, connection).values.first(where: { $0.source != id })
       {
         let source = try CollectionState.read(relation.source, connection)?.name ?? ""

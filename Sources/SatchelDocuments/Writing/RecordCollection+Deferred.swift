@@ -70,7 +70,7 @@ extension RecordCollection {
     let rules = try database.read { try state($0).rules }
     try checkGeneration(rules)
     try rules.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
-    try store.deferPut(DeferredPut(key, document, by: self, isSensitive: !rules.sensitive.isEmpty))
+    try store.deferPut(DeferredPut(key, document, by: self, isSensitive: rules.isSensitive))
   }
 }
 

@@ -30,8 +30,10 @@ extension RecordWork {
     try checkRevision(old?.revision ?? 0, expected, key: key, in: collection)
     try collection.rules.schema?.check(body, collection.location(key))
     let entries = try indexEntries(old?.body, body, key: key, row: row, in: collection)
-    let references = try referenceChanges(old?.body, body, key: key, in: collection)
-    let sealed = try sealed(body, key, in: collection)
+    let rules = try collection.rules
+    let references =
+      rules.relations.isEmpty ? nil : try referenceChanges(old?.body, body, key: key, in: collection)
+    let sealed = rules.isSensitive ? try sealed(body, key, in: collection) : nil
     var write = RowWrite(key: key, hash: hash, row: row, old: old, isSealed: sealed != nil)
     write.revision = remote?.revision ?? 0
     write.created = remote?.created
@@ -43,7 +45,7 @@ extension RecordWork {
         try sealed.map { sealed in try sealed.withUnsafeBytes { try self.write($0, write, in: collection) } }
         ?? self.write(body, write, in: collection)
       try apply(entries, record, in: collection)
-      try apply(references, record, in: collection)
+      if let references { try apply(references, record, in: collection) }
       collection.noteChange(key)
       if try collection.isSynchronized, isChange { try tracker()?.notePut(key, in: collection.name) }
       if collection.isBound { try reconsiderWaiting(for: key, in: collection) }

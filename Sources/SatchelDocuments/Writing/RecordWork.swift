@@ -68,6 +68,14 @@ final class RecordWork {
     return collection
   }
 
+  /// Returns a collection that this transaction has used.
+  func known(_ id: Int64) -> CollectionState? { collections[id] }
+
+  /// Returns a collection of the app that this transaction has used.
+  func known(named name: String) -> CollectionState? {
+    collections.values.first { $0.name == name && !$0.isReserved }
+  }
+
   /// Discards a collection that was declared again; it must have been flushed.
   func forget(_ id: Int64) {
     if let removed = collections.removeValue(forKey: id) { changeKeys += removed.changeKeys }
@@ -144,8 +152,8 @@ final class RecordWork {
 
   /// Runs before the commit: checks unresolved references, and notifies observers.
   func finish() throws {
-    try checkUnresolved()
-    try checkContested()
+    if !unresolved.isEmpty { try checkUnresolved() }
+    if !contested.isEmpty { try checkContested() }
     try flush()
     var changed = collections.values.filter { !$0.changeKeys.isEmpty }
     if changed.count > 1 { changed.sort { $0.id < $1.id } }

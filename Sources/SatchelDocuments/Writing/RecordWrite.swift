@@ -133,7 +133,7 @@ struct RecordWrite {
       try rules?.schema?.check(document, "\(collection)/\(String(decoding: key, as: UTF8.self))")
     }
     return try handle.store.keepable(
-      entry, of: collection, isSensitive: rules.map { !$0.sensitive.isEmpty } ?? handle.hasSensitive)
+      entry, of: collection, isSensitive: rules.map(\.isSensitive) ?? handle.hasSensitive)
   }
 
   /// The entry for the outbox file.
