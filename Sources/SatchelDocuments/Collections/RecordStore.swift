@@ -185,7 +185,7 @@ package final class RecordStore: Sendable {
 
   // MARK: Transactions
 
-  var hasDeferred: Bool { deferredPuts.withLock { !$0.isEmpty } }
+  package var hasDeferred: Bool { deferredPuts.withLock { !$0.isEmpty } }
 
   /// Makes way for a write: what was put before it is written first.
   func prepareWrite() throws {
