@@ -211,4 +211,26 @@ struct RecordWriteTests {
     #expect(heard.withLock { $0.filter { $0 == ["@spooled"] }.count } == 5)
     try shelf.expectSound()
   }
+
+  @Test("an entry of the outbox writes only to a collection that was declared, in the version that it names")
+  func entries() throws {
+    let shelf = try RecordShelf()
+    _ = try shelf.collection("grades", relations: ["course": RecordRelation("courses")])
+    let entry = { (collection: String, version: JSONValue?) -> JSONValue in
+      var members: JSONObject = ["collection": .string(collection), "id": "a", "document": "{}"]
+      if let version { members["version"] = version }
+      return ["put": .object(members)]
+    }
+    let apply = { (entry: JSONValue) throws in
+      try shelf.database.write { try shelf.store.outbox.apply(entry, in: $0, of: shelf.database) }
+    }
+    for version in [nil, JSONValue.int(0), .int(1)] {
+      #expect(throws: SatchelError.self) { try apply(entry("courses", version)) }
+    }
+    #expect(message(.invalid) { try apply(entry("grades", nil)) }.contains("version"))
+    #expect(message(.invalid) { try apply(entry("grades", .int(2))) }.contains("version 1"))
+    try apply(entry("grades", .int(1)))
+    #expect(try shelf.database.read { try $0.number("SELECT count(*) FROM record") } == 1)
+    try shelf.expectSound()
+  }
 }

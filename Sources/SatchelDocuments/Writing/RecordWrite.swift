@@ -68,10 +68,10 @@ struct RecordWrite {
   /// - Throws: `.notFound` without its collection; `.invalid` for one that has another version since
   func run(in transaction: Transaction, of store: RecordStore) throws {
     let work = store.work(in: transaction)
-    guard let id = try CollectionState.id(of: collection, work.connection) else {
+    let id = try CollectionState.id(of: collection, work.connection)
+    guard let state = try id.map(work.collection), state.version > 0 else {
       throw SatchelError(.notFound, "there is no collection \(collection)")
     }
-    let state = try work.collection(id)
     guard state.version == version else {
       throw SatchelError(
         .invalid,
@@ -168,7 +168,7 @@ struct RecordWrite {
       throw SatchelError(.invalid, "\(kind.rawValue): an entry must have \"\(name)\"")
     }
     let name = try member("collection") { $0.stringValue }
-    let version = Int(clamping: entry["version"]?.intValue ?? 0)
+    let version = Int(clamping: try member("version") { $0.intValue })
     let known = try entry["known"].map { try KnownMembers(json: $0) }
     func run(_ change: Change) throws {
       try body(
