@@ -247,7 +247,7 @@ extension Store {
 
   /// Writes deferred puts and changes of state.
   func saveChanges() throws -> Bool {
-    let writing = Result { if recordStore.hasDeferred { try recordStore.writeDeferred() } }
+    let writing = Result { try recordStore.writeDeferred() }
     if database.isClosed { throw SatchelError(.closed, "\(path): the store is closed") }
     try database.refuseDuringOtherBatch()
     // State that was not used has no changes, except those in the outbox file.

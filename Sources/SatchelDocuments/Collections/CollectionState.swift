@@ -83,7 +83,7 @@ final class CollectionState: @unchecked Sendable {
     }
   }
 
-  /// Reads the state of a collection; nil when there is none with this id.
+  /// Reads the state of a collection; nil when no collection has the id.
   ///
   /// - Parameter store: knows the rules and the index of the collection; without it, they are read
   static func read(_ id: Int64, _ connection: Connection, of store: RecordStore? = nil) throws

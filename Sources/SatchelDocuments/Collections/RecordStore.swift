@@ -185,12 +185,18 @@ package final class RecordStore: Sendable {
 
   // MARK: Transactions
 
-  package var hasDeferred: Bool { deferredPuts.withLock { !$0.isEmpty } }
+  /// Writes the deferred puts, before any other call on records; in a transaction it does nothing.
+  ///
+  /// - Throws: when neither the store nor the outbox file can be written: the puts stay deferred
+  package func writeDeferred() throws {
+    guard deferredPuts.withLock({ !$0.isEmpty }), !database.isInTransaction else { return }
+    try writeDeferredPuts()
+  }
 
   /// Makes way for a write: what was put before it is written first.
   func prepareWrite() throws {
     try database.refuseWhileMigrating()
-    if hasDeferred { try writeDeferred() }
+    try writeDeferred()
   }
 
   /// Writes in one transaction, or in a savepoint of the thread's transaction.
@@ -201,7 +207,7 @@ package final class RecordStore: Sendable {
 
   /// Reads one snapshot of the store; inside a transaction of the same thread, including its writes.
   func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    if hasDeferred { try writeDeferred() }
+    try writeDeferred()
     return try snapshot(body)
   }
 
@@ -213,7 +219,7 @@ package final class RecordStore: Sendable {
 
   /// Reads as `read` does; a long one can be stopped, but not the deferred writes before it.
   func query<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    if hasDeferred { try writeDeferred() }
+    try writeDeferred()
     try flush()
     return try database.query(body)
   }

@@ -29,12 +29,8 @@ public final class LiveQuery: Sendable {
       ("changed", changes.changed),
     ]
     for (name, ids) in lists {
-      bytes.append(contentsOf: ",\"\(name)\":[".utf8)
-      for (position, id) in ids.enumerated() {
-        if position > 0 { bytes.append(UInt8(ascii: ",")) }
-        JSONValue.write(id, into: &bytes)
-      }
-      bytes.append(UInt8(ascii: "]"))
+      bytes.append(contentsOf: ",\"\(name)\":".utf8)
+      bytes.append(contentsOf: try JSONValue.array(ids.map { .string($0) }).serialized())
     }
     bytes.append(UInt8(ascii: "}"))
   }

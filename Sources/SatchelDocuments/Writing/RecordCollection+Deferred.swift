@@ -112,11 +112,8 @@ extension RecordStore {
     }
   }
 
-  /// Writes the deferred puts, before any other call on records; in a transaction it does nothing.
-  ///
-  /// - Throws: when neither the store nor the outbox file can be written: the puts stay deferred
-  package func writeDeferred() throws {
-    guard hasDeferred, !database.isInTransaction else { return }
+  /// Does the work of `writeDeferred`.
+  func writeDeferredPuts() throws {
     try HostWork.deferringNotifications {
       try writingDeferred.withLock {
         // The puts stay in the queue until they are written, so that other calls wait for them.

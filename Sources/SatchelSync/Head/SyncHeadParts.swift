@@ -163,7 +163,7 @@ struct SyncTimes: Sendable, Equatable {
     if pairs.count > Self.maximumCount { pairs.removeFirst(pairs.count - Self.maximumCount) }
   }
 
-  /// The number of the last head that is older than the retention; 0 when there is none.
+  /// The number of the last head that is older than the retention; 0 when no head is.
   func horizon(at now: Int64, retention: Int64) -> Int64 {
     pairs.last { now - $0.time > retention }?.number ?? 0
   }
