@@ -35,6 +35,8 @@ class History:
     edits: int = 0
     #: For each edit the later ones that replaced it and had seen it; None for a deletion.
     replaced: dict[int, list[int | None]] = field(default_factory=dict)
+    #: The documents as edits wrote them. A merge puts the members of several edits together.
+    written: dict[int, dict[str, Any]] = field(default_factory=dict)
     #: Whether something happened after which a deletion may not be known: a restore, a clone, a loss.
     went_back: bool = False
 
@@ -71,10 +73,12 @@ class Device:
         before = records.get(id)
         self.history.edits += 1
         token = self.history.edits
+        document = {TOKEN: token, **{name: text for name, text in members.items() if text}}
         try:
-            records.put(id, {TOKEN: token, **{name: text for name, text in members.items() if text}})
+            records.put(id, document)
         except satchel.ConstraintViolation:
             return
+        self.history.written[token] = document
         self._replace(before, token)
         self.owed.add(token)
 
@@ -99,6 +103,7 @@ class Device:
             return f"{type(error).__name__}: {error}"
         for document in (conflict.local, conflict.remote):
             self._replace(document, token)
+        self.history.written[token] = {TOKEN: token}
         self.owed.add(token)
         return f"by edit {token}"
 

@@ -318,7 +318,7 @@ class Schedule:
         for device in self.devices:
             kept |= set(self.in_conflicts(device))
         self.judge_edits(kept)
-        again = {token for token in kept_documents(first) if token in self.history.replaced}
+        again = {token for token in self.kept_edits(first) if token in self.history.replaced}
         if again and not self.history.went_back and self.policy != "local_wins":
             raise Fault(f"edits {again} were seen and replaced, and are there again")
 
@@ -341,16 +341,17 @@ class Schedule:
         if lost := owed - excused:
             raise Fault(f"edits {sorted(lost)} are lost; policy {self.policy}")
 
+    def kept_edits(self, documents: dict[str, dict[str, Any]]) -> set[int]:
+        """Edits of notes as they were written: relations may put a deleted course back on purpose, and a
+        merged document also has what the edit that replaced one of its sources had not seen."""
+        notes = [document for name, document in documents.items() if name.startswith("notes/")]
+        return {note[TOKEN] for note in notes if note == self.history.written.get(note[TOKEN])}
+
     def in_conflicts(self, device: Device) -> Iterator[int]:
         for _, conflict in device.conflicts():
             for document in (conflict.local, conflict.remote):
                 if document is not None and TOKEN in document:
                     yield document[TOKEN]
-
-
-def kept_documents(documents: dict[str, dict[str, Any]]) -> set[int]:
-    """Edits of notes: relations may put a deleted course back on purpose."""
-    return {document[TOKEN] for name, document in documents.items() if name.startswith("notes/")}
 
 
 def different(one: dict[str, Any], other: dict[str, Any]) -> str:
