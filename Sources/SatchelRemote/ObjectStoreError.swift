@@ -29,13 +29,44 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case failed(SatchelError.Code)
   }
 
+  /// The extent of a failure, which decides how an operation on many objects goes on.
+  public enum FaultClass: String, Sendable, CaseIterable {
+    /// Temporary: the request is repeated, at the latest by the next run.
+    case transient
+    /// The whole remote: its credentials, bucket, region, space or mount. Every other object would fail likewise, so
+    /// the run ends, and says nothing about any object.
+    case remote
+    /// This object alone: it is noted for the object, and the run goes on with the others.
+    case object
+  }
+
   public var reason: Reason
   /// The key and the cause; contains neither credentials nor content.
   public var message: String
+  /// The class, where it is not that of the reason.
+  private var known: FaultClass?
 
-  public init(_ reason: Reason, _ message: String) {
+  /// - Parameter faultClass: nil for that of the reason
+  public init(_ reason: Reason, _ message: String, faultClass: FaultClass? = nil) {
     self.reason = reason
     self.message = message
+    known = faultClass
+  }
+
+  /// The extent of the failure; nil for a cancellation.
+  public var faultClass: FaultClass? {
+    if let known { return known }
+    return switch reason {
+    case .transient, .unknownOutcome, .truncated: .transient
+    case .notFound, .preconditionFailed, .tooLarge, .invalidKey, .failed(.damaged): .object
+    case .denied, .failed: .remote
+    case .cancelled: nil
+    }
+  }
+
+  /// The same failure, of another class.
+  func concerning(_ faultClass: FaultClass) -> ObjectStoreError {
+    ObjectStoreError(reason, message, faultClass: faultClass)
   }
 
   public var description: String { message }

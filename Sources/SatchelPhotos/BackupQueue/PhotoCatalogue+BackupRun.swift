@@ -212,12 +212,7 @@ private final class BackupRun: Sendable {
   /// Whether an error is of one file or object; else the next photos would fail as well.
   private static func concernsOne(_ error: any Error) -> Bool {
     switch error {
-    case let error as ObjectStoreError:
-      switch error.reason {
-      case .notFound, .preconditionFailed, .truncated, .tooLarge, .invalidKey: true
-      case .unknownOutcome, .denied, .transient, .cancelled: false
-      case .failed(let code): code != .full
-      }
+    case let error as ObjectStoreError: error.faultClass == .object || error.reason == .truncated
     case let error as SatchelError: [.notFound, .invalid, .damaged, .busy].contains(error.code)
     default: false
     }

@@ -119,7 +119,13 @@ package final class CallbackStore: ObjectStore {
         case .cancelled: .cancelled
         case let code: .failed(code)
         }
-      throw ObjectStoreError(reason, "\(subject): the host's store: \(error)")
+      // The host refuses the values of one call; nothing is known of other objects.
+      let ofObject: ObjectStoreError.FaultClass? =
+        switch reason {
+        case .failed(.invalid), .failed(.foreign), .failed(.constraint), .failed(.newer): .object
+        default: nil
+        }
+      throw ObjectStoreError(reason, "\(subject): the host's store: \(error)", faultClass: ofObject)
     }
   }
 

@@ -42,7 +42,7 @@ final class DirectoryTree: Sendable {
     if let root = opened.withLock({ $0 }) { return root }
     let isNew = making && mkdir(path, 0o777) == 0
     guard !making || isNew || errno == EEXIST else { throw Self.unusable(errno, path) }
-    let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let number = openDirectory(path)
     guard number >= 0 else {
       if errno == ENOENT, !making { return nil }
       throw Self.unusable(errno, path)
@@ -87,6 +87,18 @@ final class DirectoryTree: Sendable {
   ///
   /// - Returns: nil when it does not exist, or a component is a file
   func directory(_ path: ArraySlice<String>, making: Bool = false) throws(ObjectStoreError) -> Descriptor? {
+    do throws(ObjectStoreError) {
+      return try open(path, making: making)
+    } catch {
+      guard path.first == Self.reserved else { throw error }
+      // Without its own files the store can write no object at all.
+      let reason: ObjectStoreError.Reason = error.reason == .invalidKey ? .failed(.damaged) : error.reason
+      throw ObjectStoreError(
+        reason, "\(Self.reserved), the store's own directory: \(error.message)", faultClass: .remote)
+    }
+  }
+
+  private func open(_ path: ArraySlice<String>, making: Bool) throws(ObjectStoreError) -> Descriptor? {
     guard let root = try root(making: making),
       var current = try step(root.descriptor.number, ".", making: false)
     else { return nil }
@@ -143,14 +155,16 @@ final class DirectoryTree: Sendable {
     let number = openat(parent.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard number >= 0 else {
       if errno == ENOENT { return nil }
-      throw .system(errno, key.text)
+      let failure = ObjectStoreError.system(errno, key.text)
+      // Without permission for this file, or a link.
+      throw failure.reason == .denied ? failure.concerning(.object) : failure
     }
     let file = Descriptor(number)
     guard let status = file.status else { throw .system(errno, key.text) }
     switch status.st_mode & S_IFMT {
     case S_IFREG: return ObjectFile(file: file, status: status, key: key)
     case S_IFDIR: return nil
-    default: throw ObjectStoreError(.denied, "\(key): not a regular file")
+    default: throw ObjectStoreError(.denied, "\(key): not a regular file", faultClass: .object)
     }
   }
 }
@@ -226,9 +240,13 @@ extension ObjectStoreError {
       case EMFILE, ENFILE, ENOMEM, EAGAIN, EINTR, ENOLCK: .transient(retryAfter: nil)
       default: .failed(.io)
       }
-    return ObjectStoreError(reason, "\(subject): \(String(cString: strerror(code)))")
+    return ObjectStoreError(
+      reason, "\(subject): \(String(cString: strerror(code)))", faultClass: code == EFBIG ? .object : nil)
   }
 }
+
+/// The system's `open`, which a member with that name would shadow.
+private func openDirectory(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
 
 /// The exclusive write lock of a directory store, held by one thread of one process.
 ///

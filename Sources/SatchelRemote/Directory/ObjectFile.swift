@@ -60,7 +60,9 @@ struct ObjectFile: ~Copyable {
       }
       if count < 0 {
         if errno == EINTR { continue }
-        throw .system(errno, key.text)
+        // An unreadable sector, for example.
+        let failure = ObjectStoreError.system(errno, key.text)
+        throw errno == EIO ? failure.concerning(.object) : failure
       }
       guard count > 0 else { throw ObjectStoreError(.truncated, "\(key): the file shrank while it was read") }
       offset += Int64(count)

@@ -11,7 +11,14 @@ extension S3Store {
     if !errorBody.code.isEmpty { message += " \(errorBody.code)" }
     if !errorBody.message.isEmpty { message += ": \(errorBody.message)" }
     if let hint = hint(response, errorBody.code) { message += " (\(hint))" }
-    return ObjectStoreError(reason, message)
+    let concernsObject: Bool =
+      switch (errorBody.code, response.status) {
+      case ("EntityTooLarge", _), ("InvalidObjectState", _), (_, 413): true
+      // A client error with a code that nothing above explains.
+      case (_, 400...499): !errorBody.code.isEmpty && reason == .failed(.foreign) && response.status != 405
+      default: false
+      }
+    return ObjectStoreError(reason, message, faultClass: concernsObject ? .object : nil)
   }
 
   private static func reason(_ status: Int, _ code: String, isWriting: Bool, retryAfter: Int64?)
@@ -23,6 +30,7 @@ extension S3Store {
     case "NoSuchBucket": return .failed(.notFound)
     case "QuotaExceeded", "EntityTooLarge": return .failed(.full)
     case "KeyTooLongError", "InvalidURI": return .invalidKey
+    case "InvalidObjectState": return .failed(.unavailable)
     // The body was damaged in transit, which the server detected before it changed anything.
     case "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch": return .transient(retryAfter: retryAfter)
     case "RequestTimeout", "SlowDown": return retryable
@@ -44,8 +52,11 @@ extension S3Store {
     }
   }
 
-  /// Returns a hint for the user: the bucket's region, or a wrong clock.
+  /// Returns a hint for the user: an archived object, the bucket's region, or a wrong clock.
   private func hint(_ response: HTTPResponse, _ code: String) -> String? {
+    if code == "InvalidObjectState" {
+      return "the object is in an archive: have the store restore it (RestoreObject), then try again"
+    }
     if let region = response.headers["x-amz-bucket-region"], (300...400).contains(response.status),
       region.utf8.count <= 32, region.utf8.allSatisfy({ (0x2D...0x7A).contains($0) })
     {

@@ -67,11 +67,25 @@ public final class S3Store: ObjectStore, DatedObjectStore {
   public func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     let request = SigningRequest(.head, host: endpoint.host, path: try endpoint.path(of: key))
     let response = try send(request, about: key.text, cancellation)
+    if response.status == 400 || response.status == 403 {
+      // An answer to HEAD has no body that would name the cause: an expired token, for example.
+      throw try reasonToRefuse(key, cancellation) ?? failure(response, about: key.text)
+    }
     guard response.status == 200 else { throw failure(response, about: key.text) }
     guard let size = response.headers["content-length"].flatMap({ Int64($0) }), size >= 0 else {
       throw ObjectStoreError(.failed(.foreign), "\(key): the store's response has no valid Content-Length")
     }
     return ObjectHead(size: size, etag: try etag(of: response, key), metadata: Self.metadata(response))
+  }
+
+  /// The failure of reading the first byte of an object; nil when it can be read.
+  private func reasonToRefuse(_ key: ObjectKey, _ cancellation: Cancellation) throws(ObjectStoreError)
+    -> ObjectStoreError?
+  {
+    let request = SigningRequest(
+      .get, host: endpoint.host, path: try endpoint.path(of: key), headers: [("range", "bytes=0-0")])
+    let response = try send(request, about: key.text, limit: 1 << 16, cancellation)
+    return response.isSuccess || response.status == 416 ? nil : failure(response, about: key.text)
   }
 
   /// Signs and sends a request, and converts failures without a response.
