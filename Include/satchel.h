@@ -2777,6 +2777,46 @@ SATCHEL_API satchel_status satchel_photos_get(
     satchel_photos *photos, satchel_bytes md5, satchel_buffer *out);
 
 /**
+ * Returns the files of a photo that scans of this device have found: first its own, in the
+ * order of their paths, then its films, then its sidecars.
+ *
+ * A film or a sidecar belongs to the first photo of its directory that has its name up to
+ * the extension. The result is an array of
+ *
+ * | field      | type    | meaning                                                      |
+ * | ---------- | ------- | ------------------------------------------------------------ |
+ * | `path`     | string  | relative to the catalogue's directory                        |
+ * | `kind`     | string  | "photo", "film" or "sidecar"                                 |
+ * | `size`     | integer | bytes                                                        |
+ * | `modified` | integer | Unix seconds                                                 |
+ * | `present`  | boolean | whether the last scan found it with these bytes              |
+ *
+ * @param photos    the catalogue
+ * @param md5       the MD5 of the photo
+ * @param[out] out  a JSON array; empty for a photo whose file is on another device only
+ *
+ * **Returns** SATCHEL_OK.
+ */
+SATCHEL_API satchel_status satchel_photos_files(
+    satchel_photos *photos, satchel_bytes md5, satchel_buffer *out);
+
+/**
+ * Gives a catalogue another directory, because its folder was renamed, or is mounted
+ * elsewhere.
+ *
+ * Nothing is read there; the next scan finds the files at their relative paths. The handle
+ * then is that of the new directory. Other handles of the old one see an empty catalogue.
+ *
+ * @param photos     the catalogue
+ * @param directory  need not exist
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid path; SATCHEL_ECONFLICT when the
+ * directory has a catalogue already; SATCHEL_ENOTFOUND when this one has nothing yet.
+ */
+SATCHEL_API satchel_status satchel_photos_move(
+    satchel_photos *photos, satchel_bytes directory);
+
+/**
  * Deletes photos from the catalogue, in one transaction, without deleting their files.
  *
  * @param photos        the catalogue
@@ -3226,12 +3266,17 @@ typedef struct satchel_scan_options {
      *  deletes them from the remote. Nothing is deleted where a directory could not be
      *  read. */
     bool delete_missing;
-    /** Reads files whose size and time are unchanged, too. */
+    /** Reads files whose size and times are unchanged, too. */
     bool force_rehash;
+    /** Lets `delete_missing` delete more than a half of the photos, if these are more than
+     *  100, and lets an empty directory be scanned where an earlier scan has found files. */
+    bool allow_mass_deletion;
     /** Minutes east of UTC, for dates without a time zone. */
     int32_t time_zone_offset;
     /** The number of files that are read at the same time, 1 to 16; 0 means 2. */
     int32_t parallel;
+    /** Rules for what is left out, as in a file .satchelignore, one a line. May be empty. */
+    satchel_bytes exclude;
     /** Receives {"phase": "walking" or "reading", "files_found", "files_done",
      *  "files_total", "bytes_done", "bytes_total"}; the totals are null while walking.
      *  May be NULL. */
@@ -3242,20 +3287,43 @@ typedef struct satchel_scan_options {
 
 /** The default options for scanning. */
 #define SATCHEL_SCAN_OPTIONS_INIT \
-    { sizeof(satchel_scan_options), false, false, 0, 0, NULL, NULL }
+    { sizeof(satchel_scan_options), false, false, false, 0, 0, { NULL, 0 }, NULL, NULL }
 
 /**
  * Finds the photos in the catalogue's directory and in the directories below it.
  *
- * Files with the size and time of the last scan are not read. Links are not followed;
- * they, and files that cannot be read, are reported. A cancelled scan returns SATCHEL_OK:
- * the photos found so far are kept, and the next scan continues from there. The result is
+ * Files with the size and times of the last scan are not read. Links are not followed;
+ * they, and files that cannot be read, or that a program is writing, are reported. A
+ * cancelled scan returns SATCHEL_OK: the photos found so far are kept, and the next scan
+ * continues from there.
+ *
+ * Left out are hidden files, folders that systems keep for themselves (`@eaDir`,
+ * `#recycle`, `$RECYCLE.BIN`, `*.photoslibrary` and others), folders below the directory
+ * that hold a file `.nomedia`, and what `exclude` and files named `.satchelignore` say. Their
+ * rules are those of Git: `*`, `?`, `[...]` and `**`, a slash at the end for directories, a
+ * slash elsewhere for paths relative to the file's directory, and `!` to revoke an
+ * earlier rule.
+ *
+ * When a file was edited, its photo's star and its place in the backup pass to the new
+ * content, and the row of the old content is deleted where no other file has it. A row that
+ * went away while its file is here, as another device had deleted it, returns; one that
+ * satchel_photos_delete() deleted on this device does not, until its file is edited.
+ *
+ * The result is
  *
  * | field               | type             | meaning                                   |
  * | ------------------- | ---------------- | ----------------------------------------- |
  * | `added`             | integer          | photos that no scan had found             |
  * | `changed`           | integer          | photos with another name, time or content |
  * | `unchanged`         | integer          | photos as at the last scan                |
+ * | `returned`          | integer          | photos whose rows had gone, though their  |
+ * |                     |                  | files are here                            |
+ * | `hidden`            | integer          | files of photos that were deleted on this |
+ * |                     |                  | device                                    |
+ * | `films`             | integer          | films, also those of live photos          |
+ * | `sidecars`          | integer          | what programs keep beside photos          |
+ * | `others`            | object           | other files, by their extensions          |
+ * | `excluded`          | integer          | files and directories that were left out  |
  * | `duplicates`        | array of objects | {"path", "first", "md5"} of files with    |
  * |                     |                  | the bytes of another file                 |
  * | `duplicates_count`  | integer          | the number of all of these                |
@@ -3285,7 +3353,8 @@ typedef struct satchel_scan_options {
  * @param[out] out  a JSON object; may be NULL
  *
  * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the directory does not exist;
- * SATCHEL_EINVALID for invalid options.
+ * SATCHEL_EINVALID for invalid options; SATCHEL_EUNAVAILABLE for what only
+ * `allow_mass_deletion` allows: nothing was deleted then.
  */
 SATCHEL_API satchel_status satchel_photos_scan(
     satchel_photos *photos, const satchel_scan_options *options, satchel_buffer *out);

@@ -38,6 +38,21 @@ public func satchel_photos_get(
   }
 }
 
+@_cdecl("satchel_photos_files") @implementation
+public func satchel_photos_files(
+  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let files = try Handles.photos.borrow(photos).files(of: md5.md5())
+    try give(.array(files.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_photos_move") @implementation
+public func satchel_photos_move(_ photos: OpaquePointer!, _ directory: satchel_bytes) -> satchel_status {
+  guarded { try Handles.photos.borrow(photos).move(to: directory.text("directory")) }
+}
+
 @_cdecl("satchel_photos_delete") @implementation
 public func satchel_photos_delete(
   _ photos: OpaquePointer!, _ md5s: satchel_bytes, _ deleted: UnsafeMutablePointer<Int64>!

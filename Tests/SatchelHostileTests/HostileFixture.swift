@@ -33,7 +33,9 @@ final class HostileFixture: Sendable {
     let raw = try RawStore(path)
     try raw.run(
       """
-      INSERT INTO photo_file SELECT id, 'a.jpg', zeroblob(16), 10, 20, 0 FROM photo_catalogue;
+      INSERT INTO photo_file SELECT id, 'a.jpg', zeroblob(16), 0, 10, 20, 30, 0, 0, NULL, NULL FROM photo_catalogue;
+      INSERT INTO photo_file SELECT id, 'b.jpg', zeroblob(16), 0, 10, 20, 30, 1, 0, zeroblob(16), NULL FROM photo_catalogue;
+      INSERT INTO photo_file SELECT id, 'a.mov', x'', 1, 10, 20, 30, 0, 0, NULL, zeroblob(16) FROM photo_catalogue;
       INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local, remote)
         SELECT 1, catalogue, lower(hex(md5)), 2, 0, 0, 5, line, line FROM photo_change WHERE line IS NOT NULL LIMIT 1;
       INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local)

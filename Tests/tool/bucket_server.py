@@ -110,7 +110,8 @@ def listing(objects, bucket, prefix):
     found = "".join(
         f"<Contents><Key>{escape(path.removeprefix(start))}</Key><ETag>{escape(tag(body))}</ETag>"
         f"<Size>{len(body)}</Size></Contents>"
-        for path, (body, _) in sorted(objects.items()) if path.startswith(start + prefix)
+        for path, (body, _) in sorted(objects.items())
+        if path.startswith(start + prefix)
     )
     head = '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
     return f"{head}<IsTruncated>false</IsTruncated>{found}</ListBucketResult>".encode()

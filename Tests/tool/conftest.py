@@ -64,8 +64,14 @@ def run(tmp_path):
     def run(*arguments, code=0, text=b"", subject="story", **options):
         environment = {**os.environ, "COLUMNS": "100", **options.pop("env", {})}
         done = subprocess.run(
-            [TOOL, *([subject] if subject else []), *arguments], input=text, capture_output=True,
-            cwd=options.pop("cwd", tmp_path), env=environment, timeout=600, check=False, **options,
+            [TOOL, *([subject] if subject else []), *arguments],
+            input=text,
+            capture_output=True,
+            cwd=options.pop("cwd", tmp_path),
+            env=environment,
+            timeout=600,
+            check=False,
+            **options,
         )
         result = Result(done)
         expected = result.code if code is None else code
@@ -82,18 +88,31 @@ def segment(name, *targets, **more):
         for place, target in enumerate(targets)
     ]
     return {
-        "id": name, "text": f"Text of {name}.", "isAuthenticPath": True, "isEnding": not targets,
-        "choices": choices, **more,
+        "id": name,
+        "text": f"Text of {name}.",
+        "isAuthenticPath": True,
+        "isEnding": not targets,
+        "choices": choices,
+        **more,
     }
 
 
 def story(name="tale", segments=None, **more):
     """A story without findings, or one with the given segments."""
     return {
-        "id": name, "title": f"The {name}", "author": "A. Tester", "originalSource": None,
-        "culturalOrigin": None, "synopsis": "A test.", "coverImageName": "cover",
-        "estimatedReadingMinutes": 1, "ageRange": "5-8", "tags": [], "isPurchased": False,
-        "segments": [segment("start", "end"), segment("end")] if segments is None else segments, **more,
+        "id": name,
+        "title": f"The {name}",
+        "author": "A. Tester",
+        "originalSource": None,
+        "culturalOrigin": None,
+        "synopsis": "A test.",
+        "coverImageName": "cover",
+        "estimatedReadingMinutes": 1,
+        "ageRange": "5-8",
+        "tags": [],
+        "isPurchased": False,
+        "segments": [segment("start", "end"), segment("end")] if segments is None else segments,
+        **more,
     }
 
 
@@ -132,7 +151,11 @@ def watched(arguments, folder, subject="story", codes=(0, 1), **environment):
     variables = {**os.environ, "TERM": "xterm", **environment}
     variables = {name: value for name, value in variables.items() if value is not None}
     with subprocess.Popen(
-        [TOOL, subject, *arguments], stdin=subprocess.DEVNULL, stdout=child, stderr=child, cwd=folder,
+        [TOOL, subject, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=child,
+        stderr=child,
+        cwd=folder,
         env=variables,
     ) as process:
         os.close(child)

@@ -260,8 +260,15 @@ def until_interrupted(home, command):
 
 
 def test_the_readme_and_the_guides_use_options_that_exist():
-    known = set(re.findall(r"--[a-z-]+", " ".join(subprocess.run(
-        [TOOL, *words, "--help"], capture_output=True, text=True, check=True).stdout for words, _ in HELPS)))
+    known = set(
+        re.findall(
+            r"--[a-z-]+",
+            " ".join(
+                subprocess.run([TOOL, *words, "--help"], capture_output=True, text=True, check=True).stdout
+                for words, _ in HELPS
+            ),
+        )
+    )
     for page in [ROOT / "README.md", *sorted((ROOT / "Documentation").glob("*.md"))]:
         for line in page.read_text(encoding="utf-8").splitlines():
             if re.match(r"(\$ )?satchel [a-z]", line):

@@ -200,6 +200,7 @@ def lost(pictures, tmp_path):
 
 def test_conflicts_are_listed_and_resolved(lost):
     assert sorted(lost.names()) == ["their 0.jpg", "their 1.jpg", "their 2.jpg"]
+
     def conflicts_of(command, *words, **options):
         words = [lost.store, "--photos", lost.pictures, *words]
         return lost.run(command, *map(str, words), subject="conflicts", **options)

@@ -46,6 +46,32 @@ def test_changes_are_reported(pictures):
     assert sorted(pictures.names()) == ["bb.jpg", "c.jpg", "d.jpg"]
 
 
+def test_what_is_left_out_and_what_is_not_read(pictures):
+    for name in ("a.jpg", "export/b.jpg", "@eaDir/c.jpg"):
+        (pictures.pictures / name).parent.mkdir(exist_ok=True)
+        pictures.add(name)
+    (pictures.pictures / "a.mov").write_bytes(b"film")
+    (pictures.pictures / "notes.pdf").write_bytes(b"notes")
+    lines = pictures("scan", "--exclude", "export/").lines
+    assert "not read: 1 pdf" in lines
+    assert "1 added" in lines[-1]
+    assert "1 films, 2 left out" in lines[-1]
+
+
+def test_an_empty_folder_is_refused_and_a_moved_one_followed(pictures, run):
+    for name in ("a.jpg", "b.jpg"):
+        pictures.add(name)
+    pictures("scan")
+    moved = pictures.pictures.with_name("moved")
+    pictures.pictures.rename(moved)
+    pictures.pictures.mkdir()
+    assert "is its disk mounted" in pictures("scan", "--delete-missing", code=2).err
+    assert pictures("move", str(moved)).out == f"{pictures.pictures} is now {moved}\n"
+    assert "has no catalogue" in pictures("query", code=2).err
+    scanned = run("scan", str(pictures.store), str(moved), "--json", subject="photos").json
+    assert scanned["unchanged"] == 2
+
+
 def test_no_store_is_created_without_create(pictures, run):
     store = pictures.folder / "typo.satchel"
     result = run("scan", str(store), str(pictures.pictures), subject="photos", code=2)
@@ -84,9 +110,10 @@ def test_links_are_reported_without_failure_and_unreadable_files_with(pictures):
 
 HOSTILE = [
     "\x1b[31mred\x1b]0;title\x07.jpg",
-    "line\nbreak, and \"quote\".jpg",
+    'line\nbreak, and "quote".jpg',
     "c1\x9b31m\x85.jpg",
-    "-rf.jpg", "=1+1.jpg",
+    "-rf.jpg",
+    "=1+1.jpg",
 ]
 CONTROLS = {chr(number) for number in [*range(32), *range(127, 160)]}
 

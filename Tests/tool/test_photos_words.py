@@ -13,7 +13,7 @@ PHOTOS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "photos"]
 def test_all_commands_exist():
     backups = ["backup run", "backup restore", "backup refresh"]
     words = ["scan", "status", "query", "sync", "verify", *backups, "export", "import"]
-    words += ["probe", "detach"]
+    words += ["probe", "move", "detach"]
     assert words == PHOTOS
 
 
@@ -50,7 +50,11 @@ def test_bash_completes(tmp_path, words, expected):
     (tmp_path / "folder").mkdir()
     (tmp_path / "some.satchel").touch()
     done = subprocess.run(
-        ["bash", "-c", COMPLETE, "bash", "satchel", *words], capture_output=True, text=True, cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "TOOL": TOOL}, check=False,
+        ["bash", "-c", COMPLETE, "bash", "satchel", *words],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "TOOL": TOOL},
+        check=False,
     )
     assert {line.strip() for line in done.stdout.splitlines()} >= expected, done.stderr

@@ -280,7 +280,7 @@ def test_a_dangling_reference_is_reported_with_its_line(declared):
 
 
 def test_references_within_a_file_may_come_in_any_order(declared):
-    source = 'import satchel, sys\nwith satchel.open(sys.argv[1]) as store: ' + (
+    source = "import satchel, sys\nwith satchel.open(sys.argv[1]) as store: " + (
         'store.records("tasks", relations={"after": {"collection": "tasks"}})'
     )
     subprocess.run([sys.executable, "-c", source, declared.path], check=True)

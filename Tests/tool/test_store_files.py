@@ -13,6 +13,7 @@ from conftest import COURSES, TOOL, Planner
 
 NAME = re.compile(r"planner-\d{8}T\d{9}Z\.satchel")
 
+
 @pytest.fixture
 def store(run):
     """`satchel store`, as store("backup", "planner.satchel", "planner.backup")."""

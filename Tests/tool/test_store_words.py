@@ -39,7 +39,11 @@ def test_bash_completes(tmp_path, words, expected):
     (tmp_path / "folder").mkdir()
     (tmp_path / "some.satchel").touch()
     done = subprocess.run(
-        ["bash", "-c", COMPLETE, "bash", "satchel", *words], capture_output=True, text=True, cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "TOOL": TOOL}, check=False,
+        ["bash", "-c", COMPLETE, "bash", "satchel", *words],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "TOOL": TOOL},
+        check=False,
     )
     assert {line.strip() for line in done.stdout.splitlines()} >= expected, done.stderr

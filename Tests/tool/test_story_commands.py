@@ -29,8 +29,11 @@ def test_stats_are_a_table(run, write):
 @pytest.mark.parametrize(
     ("rungs", "text"),
     [
-        (66, str(2**66)), (67, "≈ 1.5 × 10^20 (21 digits)"), (200, "≈ 1.6 × 10^60 (61 digits)"),
-        (2136, "≈ 1.0 × 10^643 (644 digits)"), (93, "≈ 9.9 × 10^27 (28 digits)"),
+        (66, str(2**66)),
+        (67, "≈ 1.5 × 10^20 (21 digits)"),
+        (200, "≈ 1.6 × 10^60 (61 digits)"),
+        (2136, "≈ 1.0 × 10^643 (644 digits)"),
+        (93, "≈ 9.9 × 10^27 (28 digits)"),
         (2621, "≈ 1.0 × 10^789 (789 digits)"),
     ],
 )
@@ -149,7 +152,8 @@ def test_diff_that_breaks_a_reading_position_ends_with_1(run, write):
     old = (write("x.json").parent / "old.json").read_bytes()
     document = run("diff", "-", "new.json", "--json", text=old, code=1).json
     assert {position["segment"]: position["reason"] for position in document["broken"]} == {
-        "forest": "removed", "cave": "unreachable",
+        "forest": "removed",
+        "cave": "unreachable",
     }
 
 

@@ -34,7 +34,9 @@ def test_links_to_directories_are_not_followed(run, write, tmp_path):
     document = run("lint", "a", "--json", "--all", code=1).json
     found = {file["file"]: [finding["code"] for finding in file["findings"]] for file in document["files"]}
     assert found == {
-        "a/copy.json": [], "a/gone.json": ["unreadable"], "a/self.json": ["unreadable"],
+        "a/copy.json": [],
+        "a/gone.json": ["unreadable"],
+        "a/self.json": ["unreadable"],
         "a/tale.json": ["duplicate-story"],
     }
     # Given paths are always read.
@@ -102,7 +104,10 @@ def test_what_is_no_file_is_never_waited_for(run, write, tmp_path):
 def test_a_named_pipe_is_read(tmp_path, broken):
     script = f'"{TOOL}" story lint <(cat)'
     done = subprocess.run(
-        ["bash", "-c", script], input=json.dumps(broken).encode(), capture_output=True, cwd=tmp_path,
+        ["bash", "-c", script],
+        input=json.dumps(broken).encode(),
+        capture_output=True,
+        cwd=tmp_path,
         check=False,
     )
     assert done.returncode == 1
@@ -133,9 +138,19 @@ def test_what_may_not_be_read_is_a_finding(write, tmp_path, broken):
 
 
 HOSTILE = [
-    "new\nline.json", "esc\x1b[31m.json", "bell\x07.json", "quote\".json", "$(touch x).json", "-rf.json",
+    "new\nline.json",
+    "esc\x1b[31m.json",
+    "bell\x07.json",
+    'quote".json',
+    "$(touch x).json",
+    "-rf.json",
     "a b.json",
-    "%s%n.json", "back\\slash.json", "☃.json", "<script>.json", "\u00e9.json", "e\u0301.json",
+    "%s%n.json",
+    "back\\slash.json",
+    "☃.json",
+    "<script>.json",
+    "\u00e9.json",
+    "e\u0301.json",
     "a" * 250 + ".json",
 ]
 
@@ -171,7 +186,7 @@ def test_a_path_that_is_too_long_is_no_trap(run):
 
 
 def test_a_game_in_several_files_is_one_story(run, write):
-    data = ":: StoryData\n{\"ifid\": \"1\", \"format\": \"SugarCube\"}\n"
+    data = ':: StoryData\n{"ifid": "1", "format": "SugarCube"}\n'
     write("game/data.twee", data)
     write("game/rooms/start.twee", ":: Start\n[[Cellar]]\n[[Attic]]\n")
     write("game/rooms/cellar.tw", "\ufeff:: Cellar\n[[Up->Strat]]\n")

@@ -71,8 +71,11 @@ def test_a_full_disk_is_no_success(run, write, broken):
     write("broken.json", broken)
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [TOOL, "story", "lint", "broken.json"], stdout=full, stderr=subprocess.PIPE,
-            cwd=write("a.json").parent, check=False,
+            [TOOL, "story", "lint", "broken.json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=write("a.json").parent,
+            check=False,
         )
     assert done.returncode == 2
     assert b"the standard output: no space left on device" in done.stderr
@@ -89,7 +92,10 @@ def test_json_conforms_to_its_schema(run, write, broken, warned, strict):
     document = checked(result.json)
     assert result.err == ""
     assert [file["file"] for file in document["files"]] == [
-        "a/broken.json", "a/list.json", "a/text.json", "a/warned.json",
+        "a/broken.json",
+        "a/list.json",
+        "a/text.json",
+        "a/warned.json",
     ]
     assert [file["ok"] for file in document["files"]] == [False, False, False, not strict]
     assert document["files_checked"] == 5

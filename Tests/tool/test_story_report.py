@@ -7,6 +7,8 @@ from conftest import ROOT, STAND_IN, segment, story
 from pages import Page, check_harmless
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>\x00\x1b&amp;"
+
+
 @pytest.fixture
 def report(run, write, tmp_path, drawing):
     """The page about the stories in the directory a."""

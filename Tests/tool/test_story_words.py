@@ -52,7 +52,9 @@ def test_the_man_page_has_every_command_and_option(words, command):
 def test_the_man_page_has_only_existing_options():
     known = {
         name["name"]
-        for _, command in COMMANDS for argument in command["arguments"] for name in argument.get("names", [])
+        for _, command in COMMANDS
+        for argument in command["arguments"]
+        for name in argument.get("names", [])
     }
     options = [line for line in MAN.splitlines() if "Fl " in line]
     documented = {name for line in options for name in re.findall(r" -([a-z-]+)", line)}
@@ -101,8 +103,12 @@ def test_bash_completes_commands_options_and_files(write, tmp_path, words, expec
         write(name, "")
     (tmp_path / "folder").mkdir()
     done = subprocess.run(
-        ["bash", "-c", COMPLETE, "bash", "satchel", *words], capture_output=True, text=True, cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "TOOL": TOOL}, check=False,
+        ["bash", "-c", COMPLETE, "bash", "satchel", *words],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "TOOL": TOOL},
+        check=False,
     )
     assert {line.strip() for line in done.stdout.splitlines()} >= expected, done.stderr
     assert "note.txt" not in done.stdout

@@ -248,9 +248,7 @@ class Catalogue:
         )
         return records_from(SearchHit, found)
 
-    def entity(
-        self, entity_id: str, location: LocationDocument, nearby: float = 5000
-    ) -> Optional[Entity]:
+    def entity(self, entity_id: str, location: LocationDocument, nearby: float = 5000) -> Optional[Entity]:
         """The most specific variant of an entity that covers a location.
 
         :param entity_id: such as "cuisine:xiaolongbao"

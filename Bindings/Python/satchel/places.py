@@ -53,9 +53,7 @@ def most_specific_level(location: LocationDocument) -> str:
     :param location: a dict, or the JSON text of one
     :raises InvalidArgument: when the location yields none
     """
-    return some_text(
-        library.satchel_place_most_specific_level, _encoding.lend_document(location, "location")
-    )
+    return some_text(library.satchel_place_most_specific_level, _encoding.lend_document(location, "location"))
 
 
 def level_of_scope(scope: str) -> Optional[str]:

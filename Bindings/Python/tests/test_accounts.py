@@ -207,7 +207,6 @@ def test_an_empty_remote_is_not_written_to(store: Any, remote: Remote, tmp_path:
         assert theirs.count() == 1
 
 
-
 def test_a_directory_is_recognised_by_its_id(store: Any, tmp_path: Path) -> None:
     place = tmp_path / "disk"
     remote = Directory(place)

@@ -85,9 +85,7 @@ def test_a_location_sees_what_the_model_sees(
 ) -> None:
     store, model, _ = world
     compared = portion_of(deliveries, parts=45)
-    seen = sum(
-        compare(store.catalogue, model, probes(delivery["location"])[where]) for delivery in compared
-    )
+    seen = sum(compare(store.catalogue, model, probes(delivery["location"])[where]) for delivery in compared)
     # The model could be as blind as the library: say what each kind of place sees at all.
     if where in ("another country", "the sea"):
         assert seen == 0

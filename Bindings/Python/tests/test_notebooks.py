@@ -24,7 +24,7 @@ def html(result: Any) -> str:
 
 def test_records_are_a_table(store: satchel.Store) -> None:
     notes = store.records("notes")
-    notes.put("<script>", {"title": "<b>&\"quoted\"</b>", "n": 1})
+    notes.put("<script>", {"title": '<b>&"quoted"</b>', "n": 1})
     notes.put("b", {"title": "Second", "more": [1, 2]})
     found = notes.list()
     assert isinstance(found, list)

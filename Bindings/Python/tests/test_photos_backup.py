@@ -139,10 +139,12 @@ def test_a_photo_without_a_scan_is_found_by_its_name(photos: PhotoCatalogue, rem
     outside.write_bytes(b"outside")
     digests = {name: hashlib.md5(body).hexdigest() for name, body in (("x", b"bytes"), ("o", b"outside"))}
     common = {"photodate": 1, "modified": 1}
-    photos.upsert([
-        {"md5": digests["x"], "filename": "x.jpg", "size": 5, **common},
-        {"md5": digests["o"], "filename": "../outside.jpg", "size": 7, **common},
-    ])
+    photos.upsert(
+        [
+            {"md5": digests["x"], "filename": "x.jpg", "size": 5, **common},
+            {"md5": digests["o"], "filename": "../outside.jpg", "size": 7, **common},
+        ]
+    )
     for each in digests.values():
         photos.star(each)
     report = photos.backup.run(remote_copy, "ada")

@@ -87,6 +87,66 @@ def test_files_that_change_go_and_repeat(pictures: PhotoCatalogue, folder: Path)
     assert pictures.get(md5_of(edited)) is not None
 
 
+def test_what_lies_beside_photos_is_counted_and_what_is_named_left_out(
+    pictures: PhotoCatalogue, folder: Path
+) -> None:
+    (folder / "2024/baseline.mov").write_bytes(b"film")
+    (folder / "2024/baseline.jpg.xmp").write_bytes(b"<x/>")
+    (folder / "notes.pdf").write_bytes(b"notes")
+    (folder / "@eaDir").mkdir()
+    shutil.copy(folder / "2024/small.png", folder / "@eaDir/thumb.png")
+    report = pictures.scan(exclude=["cmyk.*", "# a comment"])
+    assert (report.added, report.films, report.sidecars, report.excluded) == (3, 1, 1, 2)
+    assert report.others["pdf"] == 1
+    [still] = pictures.query(filename="baseline.jpg")
+    files = pictures.files(still)
+    assert [(each.kind, each.path, each.present) for each in files] == [
+        ("photo", "2024/baseline.jpg", True),
+        ("film", "2024/baseline.mov", True),
+        ("sidecar", "2024/baseline.jpg.xmp", True),
+    ]
+    assert files[0].modified == still.modified
+    assert files[1].size == 4
+    assert pictures.files("0" * 32) == []
+    with pytest.raises(satchel.InvalidArgument, match="exclude"):
+        pictures.scan(exclude="*.jpg")
+
+
+def test_an_empty_directory_deletes_nothing(pictures: PhotoCatalogue, folder: Path) -> None:
+    pictures.scan()
+    shutil.rmtree(folder / "2024")
+    for each in folder.iterdir():
+        each.unlink()
+    with pytest.raises(satchel.Unavailable, match="is its disk mounted"):
+        pictures.scan(delete_missing=True)
+    assert pictures.count() == 4
+    assert pictures.scan(delete_missing=True, allow_mass_deletion=True).removed == 4
+
+
+def test_a_deleted_row_stays_deleted_until_its_file_is_edited(pictures: PhotoCatalogue, folder: Path) -> None:
+    pictures.scan()
+    file = folder / "2024/baseline.jpg"
+    pictures.delete(md5_of(file))
+    assert (pictures.scan().hidden, pictures.count()) == (1, 3)
+    file.write_bytes(file.read_bytes() + b"edited")
+    assert (pictures.scan().hidden, pictures.count()) == (0, 4)
+
+
+def test_a_catalogue_moves_with_its_folder(store: satchel.Store, folder: Path) -> None:
+    pictures = store.photos(folder)
+    pictures.scan()
+    starred = md5_of(folder / "2024/baseline.jpg")
+    pictures.star(starred)
+    other = folder.with_name("renamed")
+    folder.rename(other)
+    pictures.move(other)
+    assert pictures.directory == str(other)
+    assert store.photos(other).scan().unchanged == 4
+    assert store.photos(other).count(starred=True) == 1
+    with pytest.raises(satchel.NotFound):
+        store.photos(folder).move(folder.with_name("elsewhere"))
+
+
 def test_the_time_zone_is_that_of_the_caller(pictures: PhotoCatalogue) -> None:
     pictures.scan(time_zone_offset=-60)
     assert pictures.count() == 4

@@ -278,9 +278,7 @@ def test_lines_that_the_remote_replaces_are_reported(
     assert tablet.export_shard(5) == phone.export_shard(5)
 
 
-def test_conditional_writes_are_probed_again_after_30_days(
-    clock: Clock, path: Path, tmp_path: Path
-) -> None:
+def test_conditional_writes_are_probed_again_after_30_days(clock: Clock, path: Path, tmp_path: Path) -> None:
     def requests(number: int) -> int:
         with satchel.open(path, clock=clock) as store, store.photos("/photos") as photos:
             photos.upsert([row(number, 5)])

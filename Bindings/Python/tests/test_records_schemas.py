@@ -99,9 +99,7 @@ def test_those_that_fit_are_written_and_the_others_reported(users: satchel.Recor
         (2, "c", "ECONSTRAINT"),
         (3, "d", "ECONSTRAINT"),
     ]
-    assert report.rejected[1] == RejectedRecord(
-        2, "c", "ECONSTRAINT", "users/c: /age: 1.5, not an integer"
-    )
+    assert report.rejected[1] == RejectedRecord(2, "c", "ECONSTRAINT", "users/c: /age: 1.5, not an integer")
     assert "there is no users/c" in report.rejected[2].message
     assert users.ids() == ["a", "e", "f"]
     assert users.put_many([("", {}), ("g", {})], skip_rejected=True).rejected[0].code == "EINVALID"

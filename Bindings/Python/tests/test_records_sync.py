@@ -363,8 +363,9 @@ def test_a_remote_needs_an_identity_and_a_store_must_be_writable(
     host = DictStore()
     phone, _ = pair
     functions = (host.get, host.put, host.head, host.delete, host.list)
-    with satchel.remote.Callbacks(*functions) as remote, pytest.raises(
-        satchel.InvalidArgument, match="identity"
+    with (
+        satchel.remote.Callbacks(*functions) as remote,
+        pytest.raises(satchel.InvalidArgument, match="identity"),
     ):
         phone.sync(remote)
     for identity in ("x" * 1025, 5):

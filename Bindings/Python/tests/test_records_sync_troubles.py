@@ -206,9 +206,12 @@ def test_a_remote_without_conditions_is_refused(pair: List[Device]) -> None:
     def ignore(key: str, body: bytes, metadata: Any = None, **conditions: Any) -> str:
         return host.put(key, body, metadata=metadata)
 
-    with satchel.remote.Callbacks(
-        host.get, ignore, host.head, host.delete, host.list, identity="careless"
-    ) as remote, pytest.raises(satchel.InvalidArgument):
+    with (
+        satchel.remote.Callbacks(
+            host.get, ignore, host.head, host.delete, host.list, identity="careless"
+        ) as remote,
+        pytest.raises(satchel.InvalidArgument),
+    ):
         phone.sync(remote)
     assert phone.status("a") in ("local", "pending")
 

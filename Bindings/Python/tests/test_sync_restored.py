@@ -165,9 +165,7 @@ def test_an_empty_store_in_the_place_of_one_that_was_lost(
         assert everything(tablet.store) == found
 
 
-def test_writes_that_were_spooled_are_sent(
-    known: List[Device], object_store: Remote, tmp_path: Path
-) -> None:
+def test_writes_that_were_spooled_are_sent(known: List[Device], object_store: Remote, tmp_path: Path) -> None:
     """The outbox is drained before the store is synchronized."""
     phone, tablet = known
     phone.store.close()

@@ -27,7 +27,8 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Deletes photos from the catalogue. Their local columns stay, in case the photos are added again.
+  /// Deletes photos from the catalogue. Their local columns stay, in case the photos are added again. No scan of
+  /// this device adds them again while their files do not change.
   ///
   /// - Returns: how many existed
   /// - Throws: `.readOnly`, `.closed`, `.damaged`
@@ -35,8 +36,13 @@ extension PhotoCatalogue {
   public func delete(_ photos: [MD5]) throws -> Int {
     try checkOpen()
     if photos.isEmpty { return 0 }
-    return try change(count: photos.count) { batch in
-      for md5 in Set(photos).sorted() { try batch.set(md5, line: nil, photodate: 0) }
+    let photos = Set(photos).sorted()
+    return try write { transaction, id in
+      let files = FileTable(connection: transaction.connection, catalogue: id)
+      for md5 in photos { try files.hide(md5) }
+      return try change(count: photos.count) { batch in
+        for md5 in photos { try batch.set(md5, line: nil, photodate: 0) }
+      }
     }
   }
 

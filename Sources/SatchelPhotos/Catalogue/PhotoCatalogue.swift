@@ -11,7 +11,8 @@ import SatchelStorage
 /// after `close()`, calls throw `.closed`.
 public final class PhotoCatalogue: Sendable {
   /// The directory: absolute, and its real path where it exists.
-  public let directory: String
+  public var directory: String { location.withLock { $0 } }
+  let location: Locked<String>
   package let database: Database
   /// The owner of this value's leases on queued backups.
   let leaseOwner: LeaseOwner
@@ -25,7 +26,7 @@ public final class PhotoCatalogue: Sendable {
   ///   `.newer`, `.io`, `.readOnly`
   package init(database: Database, directory: String, onConflict: ConflictPolicy? = nil) throws {
     try onConflict?.checkForPhotos()
-    self.directory = try DirectoryPath.normalized(directory)
+    location = Locked(try DirectoryPath.normalized(directory))
     self.database = database
     let hasTables = try database.prepare(PhotoSchema.subject)
     leaseOwner = LeaseOwner(database)

@@ -28,9 +28,9 @@ package enum PhotoSchema {
         "photo_local.attempts": StoredRange.count,
         "photo_local.orientation": StoredRange.any, "photo_local.iso": StoredRange.any,
         "photo_local.thumbnail_cached_at": StoredRange.any, "photo_local.preview_cached_at": StoredRange.any,
-        "photo_file.size": StoredRange.any,
-        "photo_file.modified": StoredRange.any,
-        "photo_file.is_missing": StoredRange.flag,
+        "photo_file.kind": 0...2, "photo_file.size": StoredRange.any,
+        "photo_file.modified": StoredRange.any, "photo_file.changed": StoredRange.any,
+        "photo_file.is_missing": StoredRange.flag, "photo_file.is_hidden": StoredRange.flag,
       ],
       times: [
         "photo_catalogue.created": .stamp, "photo_catalogue.modified": .stamp,
@@ -39,6 +39,7 @@ package enum PhotoSchema {
         "photo_date.earliest": .kept, "photo_change.photodate": .kept,
         "photo_local.scanned_date": .kept, "photo_local.thumbnail_cached_at": .kept,
         "photo_local.preview_cached_at": .kept, "photo_file.modified": .kept,
+        "photo_file.changed": .kept,
       ]),
     needs: [ConflictSchema.subject])
 
@@ -173,18 +174,28 @@ package enum PhotoSchema {
     CREATE INDEX photo_local_queue ON photo_local(catalogue, queued) WHERE backup = 1;
     CREATE INDEX photo_local_lease ON photo_local(catalogue, lease_owner) WHERE backup = 2;
 
-    -- Files that scans have found: files that did not change since are not read again. Times are Unix
-    -- nanoseconds. Missing: the file was removed, or has other bytes (md5 is in the key for that); the row
-    -- is kept while its photo is, so that the photo can be reported and removed.
+    -- Files that scans have found: files that did not change since are not read again. `md5` is empty for a
+    -- file that was not read. `kind`: 0 for a photo, 1 for a film, 2 for a sidecar; `photo` is the photo that a
+    -- film or sidecar belongs to. Times are Unix nanoseconds; `changed` is when content or metadata changed, which
+    -- programs cannot set. Missing: the file was removed, or has other bytes (md5 is in the key for that);
+    -- the row is kept while its photo is, so that the photo can be reported and removed. `replacement` is the
+    -- photo that a file was edited to, until its star was passed on. Hidden: the photo was deleted on this device,
+    -- and no scan adds it again.
     CREATE TABLE photo_file(
       catalogue INTEGER NOT NULL,
       path TEXT NOT NULL,
       md5 BLOB NOT NULL,
+      kind INTEGER NOT NULL,
       size INTEGER NOT NULL,
       modified INTEGER NOT NULL,
+      changed INTEGER NOT NULL,
       is_missing INTEGER NOT NULL,
+      is_hidden INTEGER NOT NULL,
+      replacement BLOB,
+      photo BLOB,
       PRIMARY KEY(catalogue, path, md5)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX photo_file_photo ON photo_file(catalogue, photo) WHERE photo IS NOT NULL;
     CREATE INDEX photo_file_md5 ON photo_file(catalogue, md5);
     """
 }

@@ -1,9 +1,10 @@
 import SatchelCore
 import SatchelStorage
 
-/// Lists a directory: its subdirectories, its photos, and the items that a scan reports as skipped.
-enum DirectoryListing {
-  enum Kind: Sendable { case directory, photo, link, special }
+/// Lists a directory: its subdirectories, its files, and the items that a scan reports as skipped.
+struct DirectoryListing {
+  /// The kind of an item; a file of a format that no scan reads has none.
+  enum Kind: Sendable, Equatable { case directory, file(FileKind?), link, special }
 
   struct Item: Sendable {
     /// The bytes on disk; need not be UTF-8.
@@ -13,8 +14,15 @@ enum DirectoryListing {
     var sortKey: [UInt8]
   }
 
-  /// Returns the visible items, sorted. Files whose names are not those of photos are left out.
-  static func items(of directory: Int32) throws(OpenFile.Fault) -> [Item] {
+  /// The visible items, sorted.
+  var items: [Item] = []
+  /// Whether the directory says that it has nothing to look at.
+  var isMarkedEmpty = false
+  /// Whether it has rules.
+  var hasRules = false
+
+  /// Lists an open directory.
+  init(of directory: Int32) throws(OpenFile.Fault) {
     // Opened again, because reading moves the position of an open directory, and closing the listing closes
     // it.
     let copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -24,7 +32,6 @@ enum DirectoryListing {
       throw OpenFile.Fault(errno: code)
     }
     defer { closedir(stream) }
-    var items: [Item] = []
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
@@ -33,32 +40,35 @@ enum DirectoryListing {
       }
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in Array(buffer.prefix { $0 != 0 }) }
       // Hidden items, which include the catalogue's own files, "." and "..".
-      guard let first = name.first, first != UInt8(ascii: ".") else { continue }
-      guard let kind = kind(of: name, type: entry.pointee.d_type, in: directory) else { continue }
+      guard let first = name.first, first != UInt8(ascii: ".") else {
+        if name.elementsEqual(ScanRules.emptyMarker.utf8) { isMarkedEmpty = true }
+        if name.elementsEqual(ScanRules.fileName.utf8) { hasRules = true }
+        continue
+      }
+      guard let kind = Self.kind(of: name, type: entry.pointee.d_type, in: directory) else { continue }
       let sortKey = kind == .directory ? name + [UInt8(ascii: "/")] : name
       items.append(Item(name: name, kind: kind, sortKey: sortKey))
     }
-    return items.sorted { isBefore($0.sortKey, $1.sortKey) }
+    items.sort { Self.isBefore($0.sortKey, $1.sortKey) }
   }
 
   private static func kind(of name: [UInt8], type: UInt8, in directory: Int32) -> Kind? {
-    let isPhoto = PhotoSuffix.isPhoto(name)
     switch Int(type) {
     case Int(DT_DIR): return .directory
-    case Int(DT_REG): return isPhoto ? .photo : nil
+    case Int(DT_REG): return .file(FileKind(suffix: FileName.suffix(name)))
     case Int(DT_LNK): return .link
     case Int(DT_UNKNOWN): break
-    default: return isPhoto ? .special : nil
+    default: return FileKind(suffix: FileName.suffix(name)) == .photo ? .special : nil
     }
     // Some file systems do not report the type.
     var status = stat()
     let text = name.map { CChar(bitPattern: $0) } + [0]
     guard fstatat(directory, text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
     switch FileStamp(status).kind {
-    case .directory: return .directory
-    case .file: return isPhoto ? .photo : nil
+    case .directory: return Self.kind(of: name, type: UInt8(DT_DIR), in: directory)
+    case .file: return Self.kind(of: name, type: UInt8(DT_REG), in: directory)
     case .link: return .link
-    case .special: return isPhoto ? .special : nil
+    case .special: return Self.kind(of: name, type: UInt8(DT_FIFO), in: directory)
     }
   }
 
@@ -72,37 +82,5 @@ enum DirectoryListing {
         return order == 0 ? left.count < right.count : order < 0
       }
     }
-  }
-}
-
-/// Recognizes photos by the extensions of their names, in any case.
-enum PhotoSuffix {
-  private static let all: Set<[UInt8]> = Set(
-    [
-      "jpg", "jpeg", "jpe", "jfif", "png", "gif", "heic", "heif", "hif", "avif", "tif", "tiff", "webp", "bmp",
-      // Raw formats of cameras.
-      "dng", "cr2", "cr3", "crw", "nef", "nrw", "arw", "srf", "sr2", "orf", "rw2", "raf", "pef", "srw", "x3f",
-      "3fr", "fff", "iiq", "rwl", "mrw", "kdc", "dcr", "erf", "mef", "mos",
-    ].map { Array($0.utf8) })
-
-  /// - Parameter name: a file's name, which need not be UTF-8
-  static func isPhoto(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-    guard let suffix = suffix(of: name) else { return false }
-    return all.contains(suffix)
-  }
-
-  /// Whether the name is of a format whose first bytes are checked.
-  static func isKnownFormat(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-    switch suffix(of: name).map({ String(decoding: $0, as: UTF8.self) }) {
-    case "jpg", "jpeg", "jpe", "jfif", "png": true
-    default: false
-    }
-  }
-
-  /// Returns the extension in lower case; nil without one of up to four letters.
-  private static func suffix(of name: some BidirectionalCollection<UInt8>) -> [UInt8]? {
-    let end = name.suffix(5)
-    guard let dot = end.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-    return end[end.index(after: dot)...].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
   }
 }

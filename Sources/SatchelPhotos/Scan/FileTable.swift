@@ -5,12 +5,26 @@ import SatchelStorage
 struct KnownFile: Sendable, Equatable {
   /// The path relative to the catalogue's directory, with the bytes on disk.
   var path: [UInt8]
-  var md5: MD5
+  /// Nil for a file that was not read.
+  var md5: MD5?
+  var kind = FileKind.photo
   var size: Int64
-  /// Unix nanoseconds.
+  /// Unix nanoseconds, as is `changed`.
   var modified: Int64
+  var changed: Int64
   /// Whether the file was removed, or has other bytes.
-  var isMissing: Bool
+  var isMissing = false
+  /// Whether its photo was deleted on this device, and is to stay so while the file does not change.
+  var isHidden = false
+  /// The photo whose file took the place of this one: it was edited.
+  var replacement: MD5?
+  /// The photo that a film or a sidecar belongs to.
+  var photo: MD5?
+
+  /// Whether the file looks as when it was read.
+  func isUnchanged(_ entry: PhotoEntry) -> Bool {
+    size == entry.size && modified == entry.modified && changed == entry.changed
+  }
 }
 
 /// The table `photo_file`: the files that scans of a catalogue found.
@@ -24,45 +38,77 @@ struct FileTable {
   func all() throws -> [KnownFile] {
     var files: [KnownFile] = []
     try connection.each(
-      "SELECT path, md5, size, modified, is_missing FROM photo_file WHERE catalogue = ? ORDER BY path, md5",
-      .integer(catalogue)
+      """
+      SELECT path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo FROM photo_file
+      WHERE catalogue = ? ORDER BY path, md5
+      """, .integer(catalogue)
     ) { row in
-      guard let md5 = MD5(bytes: row.bytes(1)) else { return }
-      files.append(
-        KnownFile(
-          path: Array(row.bytes(0)), md5: md5, size: row.anyInteger(2), modified: row.anyInteger(3),
-          isMissing: row.flag(4)))
+      if let file = Self.read(row) { files.append(file) }
     }
     return files
   }
 
-  /// Inserts or updates a file that was read.
-  func put(_ path: [UInt8], _ photo: ScannedPhoto) throws {
-    try bound(path: path, md5: photo.md5) { path, md5 in
+  /// Returns the files of a photo, with its films and sidecars, in the order of their kinds and paths.
+  func files(of md5: MD5) throws -> [KnownFile] {
+    var files: [KnownFile] = []
+    try md5.withBytes { bytes in
+      try connection.each(
+        """
+        SELECT path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo FROM photo_file
+        WHERE catalogue = ?1 AND (md5 = ?2 OR photo = ?2) ORDER BY kind, path
+        """, .integer(catalogue), .blob(bytes)
+      ) { row in
+        if let file = Self.read(row) { files.append(file) }
+      }
+    }
+    return files
+  }
+
+  private static func read(_ row: Statement) -> KnownFile? {
+    let md5 = MD5(bytes: row.bytes(1))
+    guard let kind = FileKind(number: row.anyInteger(2)), kind != .photo || md5 != nil else { return nil }
+    return KnownFile(
+      path: Array(row.bytes(0)), md5: md5, kind: kind, size: row.anyInteger(3),
+      modified: row.anyInteger(4), changed: row.anyInteger(5), isMissing: row.flag(6), isHidden: row.flag(7),
+      replacement: MD5(bytes: row.bytes(8)), photo: MD5(bytes: row.bytes(9)))
+  }
+
+  /// Inserts or updates a file.
+  func put(_ file: KnownFile) throws {
+    try bound(file) { path, md5, replacement, photo in
       try connection.run(
         """
-        INSERT INTO photo_file(catalogue, path, md5, size, modified, is_missing) VALUES(?, ?, ?, ?, ?, 0)
-        ON CONFLICT DO UPDATE SET size = excluded.size, modified = excluded.modified, is_missing = 0
+        INSERT OR REPLACE INTO photo_file(
+          catalogue, path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo)
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
-        .integer(catalogue), path, md5, .integer(photo.size), .integer(photo.modified))
+        .integer(catalogue), path, md5, .integer(file.kind.number), .integer(file.size),
+        .integer(file.modified),
+        .integer(file.changed), .integer(file.isMissing ? 1 : 0), .integer(file.isHidden ? 1 : 0),
+        replacement,
+        photo)
     }
   }
 
   /// Marks a file as missing, unless another scan has found it since.
-  func markMissing(_ file: KnownFile) throws {
-    try bound(path: file.path, md5: file.md5) { path, md5 in
+  ///
+  /// - Parameter replacement: the photo whose file took its place
+  func markMissing(_ file: KnownFile, replacement: MD5? = nil) throws {
+    var file = file
+    file.replacement = replacement
+    try bound(file) { path, md5, replacement, _ in
       try connection.run(
         """
-        UPDATE photo_file SET is_missing = 1
-        WHERE catalogue = ? AND path = ? AND md5 = ? AND size = ? AND modified = ? AND is_missing = 0
+        UPDATE photo_file SET is_missing = 1, is_hidden = 0, replacement = ?6
+        WHERE catalogue = ?1 AND path = ?2 AND md5 = ?3 AND size = ?4 AND modified = ?5 AND is_missing = 0
         """,
-        .integer(catalogue), path, md5, .integer(file.size), .integer(file.modified))
+        .integer(catalogue), path, md5, .integer(file.size), .integer(file.modified), replacement)
     }
   }
 
   /// Removes the row of a missing file, unless another scan has found the file since.
   func remove(_ file: KnownFile) throws {
-    try bound(path: file.path, md5: file.md5) { path, md5 in
+    try bound(file) { path, md5, _, _ in
       try connection.run(
         """
         DELETE FROM photo_file
@@ -73,16 +119,26 @@ struct FileTable {
     }
   }
 
+  /// Keeps scans from adding a photo again whose files are there.
+  func hide(_ md5: MD5) throws {
+    try md5.withBytes {
+      try connection.run(
+        "UPDATE photo_file SET is_hidden = 1 WHERE catalogue = ? AND md5 = ? AND is_missing = 0",
+        .integer(catalogue), .blob($0))
+    }
+  }
+
+  /// Lets scans add a photo again.
+  func show(_ md5: MD5) throws {
+    try md5.withBytes {
+      try connection.run(
+        "UPDATE photo_file SET is_hidden = 0 WHERE catalogue = ? AND md5 = ?", .integer(catalogue), .blob($0))
+    }
+  }
+
   /// Returns the paths of a photo's files that are not missing, in the order of their bytes.
   func paths(of md5: MD5) throws -> [[UInt8]] {
-    var paths: [[UInt8]] = []
-    try md5.withBytes { bytes in
-      try connection.each(
-        "SELECT path FROM photo_file WHERE catalogue = ? AND md5 = ? AND is_missing = 0 ORDER BY path",
-        .integer(catalogue), .blob(bytes)
-      ) { paths.append(Array($0.bytes(0))) }
-    }
-    return paths
+    try files(of: md5).filter { $0.md5 == md5 && !$0.isMissing }.map(\.path)
   }
 
   /// Returns those of the given MD5s that have a file that is not missing.
@@ -97,10 +153,20 @@ struct FileTable {
   }
 
   // The statement refers to the bytes while it runs.
-  private func bound(path: [UInt8], md5: MD5, _ body: (Binding, Binding) throws -> Void) throws {
-    let md5 = md5.bytes
-    try path.withUnsafeBytes { path in
-      try md5.withUnsafeBytes { md5 in try body(.textBytes(path), .blob(md5)) }
+  private func bound(
+    _ file: KnownFile, _ body: (Binding, Binding, Binding, Binding) throws -> Void
+  ) throws {
+    let (md5, replacement, photo) = (file.md5?.bytes ?? [], file.replacement?.bytes, file.photo?.bytes)
+    try file.path.withUnsafeBytes { path in
+      try md5.withUnsafeBytes { md5 in
+        try (replacement ?? []).withUnsafeBytes { other in
+          try (photo ?? []).withUnsafeBytes { owner in
+            try body(
+              .textBytes(path), .blob(md5), replacement == nil ? .null : .blob(other),
+              photo == nil ? .null : .blob(owner))
+          }
+        }
+      }
     }
   }
 }

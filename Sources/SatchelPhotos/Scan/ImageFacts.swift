@@ -57,7 +57,7 @@ struct ImageFacts: Sendable, Equatable {
       isUnreadable = libraries.hasPNG && !isRead
     case .other: break
     case .unknown:
-      if PhotoSuffix.isKnownFormat(Array(name.utf8)) { remark = "its first bytes are not those of an image" }
+      if FileName.isKnownFormat(Array(name.utf8)) { remark = "its first bytes are not those of an image" }
     }
     var exif = satchel_exif()
     var source = satchel_image_source(

@@ -26,6 +26,7 @@ struct OpenFile: ~Copyable, Sendable {
     static let link = Fault("a link, which is not followed")
     static let special = Fault("not a regular file")
     static let empty = Fault("the file is empty")
+    static let writing = Fault("a program is writing it")
   }
 
   /// Opens a directory by its name in another one, without following links.
@@ -48,6 +49,36 @@ struct OpenFile: ~Copyable, Sendable {
     }
   }
 
+  /// Whether a program has the file open for writing, where the system tells: a copy that is not complete.
+  ///
+  /// Linux grants a read lease only for a file that no program writes. Its holder gets a signal when a program
+  /// opens the file for writing meanwhile; SIGURG is one that programs ignore by default, unlike SIGIO.
+  var isBeingWritten: Bool {
+    #if os(Linux)
+      let (setSignal, setLease): (Int32, Int32) = (10, 1024)
+      guard fcntl(number, setSignal, SIGURG) == 0 else { return false }
+      guard fcntl(number, setLease, Int32(F_RDLCK)) == 0 else { return errno == EAGAIN }
+      _ = fcntl(number, setLease, Int32(F_UNLCK))
+    #endif
+    return false
+  }
+
+  /// Returns the bytes of a small file.
+  func bytes(_ maximum: Int) throws(Fault) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: maximum + 1)
+    var count = 0
+    while count < bytes.count {
+      let got = bytes.withUnsafeMutableBytes {
+        pread(number, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(count))
+      }
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw Fault(errno: errno) }
+      if got == 0 { return Array(bytes.prefix(count)) }
+      count += got
+    }
+    throw Fault("larger than \(maximum) bytes")
+  }
+
   func stamp() throws(Fault) -> FileStamp {
     var status = stat()
     guard fstat(number, &status) == 0 else { throw Fault(errno: errno) }
@@ -66,7 +97,7 @@ struct FileStamp: Sendable, Equatable {
   /// Unix seconds, rounded down.
   var modifiedSeconds: Int64
   /// When content or metadata were last changed (ctime), which programs cannot set.
-  private var changed: Int64
+  var changed: Int64
   private var device: UInt64
   private var node: UInt64
 
@@ -83,6 +114,14 @@ struct FileStamp: Sendable, Equatable {
     changed = Self.nanoseconds(status.changeTime)
     device = UInt64(truncatingIfNeeded: status.st_dev)
     node = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+
+  /// Whether content or metadata were changed in the last minute.
+  var isRecent: Bool {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let age = Self.nanoseconds(time).subtractingReportingOverflow(changed)
+    return !age.overflow && age.partialValue < 60_000_000_000
   }
 
   /// Whether both are of the same file or directory.

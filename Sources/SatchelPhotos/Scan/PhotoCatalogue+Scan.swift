@@ -4,10 +4,17 @@ import SatchelStorage
 extension PhotoCatalogue {
   /// Scans the catalogue's directory and its subdirectories, and adds the photos to the catalogue.
   ///
-  /// Photos are recognized by the extensions of their names; hidden files and directories are skipped, and
-  /// links are not followed. Files with the size and time that an earlier scan found are not read again. A
-  /// photo has the date of its EXIF, else of its file, and the name of the first of its files, in the order
-  /// of paths. A photo that came from the remote keeps its row; only an unknown size in pixels is added.
+  /// Photos are recognized by the extensions of their names; hidden files and directories, and those that
+  /// systems keep for themselves, are left out, and so is what `.satchelignore` and the options name. Links are
+  /// not followed, and a file that a program is writing is left for the next scan. Files with the size and times
+  /// that an earlier scan found are not read again. A photo has the date of its EXIF, else of its file, and the
+  /// name of the first of its files, in the order of paths. A photo that came from the remote keeps its row;
+  /// only an unknown size in pixels is added.
+  ///
+  /// When a file was edited, its photo's star and its place in the backup pass to the new content, and the row
+  /// of the old content is deleted where no other file has it. A row that went away while its file is here,
+  /// as another device had deleted it, returns; one that `delete` removed on this device does not, until its
+  /// file is edited.
   ///
   /// Results are committed in batches of some hundred files: a scan after an interrupted one continues from
   /// there.
@@ -15,7 +22,8 @@ extension PhotoCatalogue {
   /// - Parameter progress: called on this thread several times a second; false ends the scan
   /// - Returns: the report, which includes the files that were skipped
   /// - Throws: `.notFound` when the directory does not exist, `.invalid` when it is not a directory,
-  ///   `.readOnly`, `.closed`, `.noMemory`, `.io`
+  ///   `.unavailable` when the directory is empty and an earlier scan has found photos there, or when more photos
+  ///   would be deleted than `allowMassDeletion` is needed for; `.readOnly`, `.closed`, `.noMemory`, `.io`
   public func scan(
     options: ScanOptions = ScanOptions(), progress: ((ScanProgress) -> Bool)? = nil
   ) throws -> ScanReport {
@@ -33,7 +41,7 @@ extension PhotoCatalogue {
     let root = try PhotoRoot(directory)
     // A directory without photos gets a catalogue, too.
     try identify()
-    var walk = PhotoWalk(root)
+    var walk = PhotoWalk(root, exclude: ScanRules(lines: Array(options.exclude.utf8)))
     var lastReport: Int64 = 0
     let isComplete = walk.run { found in
       guard let progress, Clock.monotonic.now() - lastReport >= 50 else { return true }
@@ -41,9 +49,15 @@ extension PhotoCatalogue {
       return progress(ScanProgress(phase: .walking, filesFound: Int64(found.entries.count)))
     }
     let found = walk.found
-    let known = try read(otherwise: []) { try FileTable(connection: $0, catalogue: $1).all() }
-    var scan = Scan(self, found: found, known: known, options: options)
+    let (known, present) = try knownFiles()
+    var scan = Scan(self, found: found, known: known, present: present, options: options)
     guard isComplete else { return scan.report(isCancelled: true) }
+    if found.isEmpty, !options.allowMassDeletion, known.contains(where: { !$0.isMissing }) {
+      throw SatchelError(
+        .unavailable,
+        "\(directory): is empty, and \(known.count) files were there at the last scan: is its disk mounted? "
+          + "allow_mass_deletion scans it all the same")
+    }
     // First new files, then those that replace the missing first file of a photo.
     for _ in 0..<2 {
       let next = scan.next()
@@ -53,6 +67,33 @@ extension PhotoCatalogue {
     }
     try scan.finish()
     return scan.report(isCancelled: false)
+  }
+}
+
+extension PhotoCatalogue {
+  /// Returns the files of earlier scans, and those of their photos that the catalogue has.
+  private func knownFiles() throws -> (files: [KnownFile], present: Set<MD5>) {
+    try read(otherwise: ([], [])) { connection, id in
+      let files = try FileTable(connection: connection, catalogue: id).all()
+      let lookup = PhotoLookup(connection: connection, catalogue: id)
+      let photos = Set(files.compactMap { $0.kind == .photo ? $0.md5 : nil })
+      return (files, try Set(photos.sorted().filter { try lookup.photo($0) != nil }))
+    }
+  }
+
+  /// Passes the star of a photo, and its place in the backup, to the photo that its file has become.
+  func passOn(_ old: MD5, to new: MD5) throws {
+    try write { transaction, id in
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      guard var before = try table.row(old), before.isStarred else { return }
+      var after = try table.row(new) ?? LocalRow()
+      try after.star(true, in: table)
+      try table.put(new, after)
+      // Its file is not here any more.
+      try before.star(false, in: table)
+      try table.put(old, before)
+      notify([new], in: transaction)
+    }
   }
 }
 

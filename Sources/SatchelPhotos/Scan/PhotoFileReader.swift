@@ -36,6 +36,7 @@ struct PhotoFileReader: ~Copyable {
     let before = try file.stamp()
     guard before.kind == .file else { throw .special }
     guard before.size > 0 else { throw .empty }
+    if before.isRecent, file.isBeingWritten { throw .writing }
     Self.waitForClockTick(after: before)
     // One byte more than the file's size, so that a file that grew is detected.
     let capacity = before.size < Int64(Self.headSize) ? Int(before.size) + 1 : Self.headSize
@@ -71,7 +72,8 @@ struct PhotoFileReader: ~Copyable {
       throw OpenFile.Fault("changed while it was read")
     }
     return ScannedPhoto(
-      md5: hash.digest(), size: total, modified: before.modified, modifiedSeconds: before.modifiedSeconds,
+      md5: hash.digest(), size: total, modified: before.modified, changed: before.changed,
+      modifiedSeconds: before.modifiedSeconds,
       facts: facts ?? imageFacts(Int(total), of: file, size: total, name: entry.name))
   }
 
@@ -124,14 +126,20 @@ struct PhotoFileReader: ~Copyable {
 struct ScannedPhoto: Sendable, Equatable {
   var md5: MD5
   var size: Int64
-  /// Unix nanoseconds, when it was read.
+  /// When it was read: Unix nanoseconds, as is `changed`.
   var modified: Int64
+  var changed: Int64
   /// Unix seconds.
   var modifiedSeconds: Int64
   var facts: ImageFacts
 
   /// Unix seconds.
   var photodate: Int64 { facts.date ?? modifiedSeconds }
+
+  /// Returns the file's row.
+  func file(_ path: [UInt8], isHidden: Bool) -> KnownFile {
+    KnownFile(path: path, md5: md5, size: size, modified: modified, changed: changed, isHidden: isHidden)
+  }
 
   /// Returns the photo's row of the catalogue.
   ///

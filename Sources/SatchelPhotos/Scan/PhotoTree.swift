@@ -14,7 +14,7 @@ struct PhotoTree: Sendable {
   init(root: FileStamp) { directories = [Directory(name: "", parent: 0, depth: 0, stamp: root)] }
 
   /// - Returns: the new directory's index
-  mutating func add(_ name: String, in parent: Int, _ stamp: FileStamp) -> Int {
+  mutating func add(_ name: String, in parent: Int, stamp: FileStamp) -> Int {
     let depth = directories[parent].depth + 1
     directories.append(Directory(name: name, parent: parent, depth: depth, stamp: stamp))
     return directories.count - 1
@@ -74,7 +74,7 @@ struct PhotoPaths {
   mutating func text(_ entry: PhotoEntry) -> String { String(decoding: bytes(entry), as: UTF8.self) }
 }
 
-/// A file found by the walk whose name is that of a photo.
+/// A file found by the walk.
 struct PhotoEntry: Sendable, Equatable {
   /// The index in the `PhotoTree`.
   var directory: Int
@@ -83,4 +83,6 @@ struct PhotoEntry: Sendable, Equatable {
   var size: Int64
   /// Unix nanoseconds.
   var modified: Int64
+  /// When content or metadata were last changed, which programs cannot set: Unix nanoseconds.
+  var changed: Int64
 }

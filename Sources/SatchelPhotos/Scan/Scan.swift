@@ -10,19 +10,28 @@ struct Scan {
   private let catalogue: PhotoCatalogue
   private let found: PhotoFindings
   private let options: ScanOptions
+  private let companions: ScanCompanions
   private var plan: ScanPlan
   private var firsts: [MD5: Int]
   private var paths: PhotoPaths
   private var report = ScanReport()
   private var hasRead = false
 
-  init(_ catalogue: PhotoCatalogue, found: PhotoFindings, known: [KnownFile], options: ScanOptions) {
+  /// - Parameters:
+  ///   - known: the files of earlier scans
+  ///   - present: those of their photos that the catalogue has
+  init(
+    _ catalogue: PhotoCatalogue, found: PhotoFindings, known: [KnownFile], present: Set<MD5>,
+    options: ScanOptions
+  ) {
     self.catalogue = catalogue
     self.found = found
     self.options = options
-    plan = ScanPlan(known: known, found: found, forceRehash: options.forceRehash)
+    companions = ScanCompanions(known: known, found: found)
+    plan = ScanPlan(known: known, present: present, found: found, forceRehash: options.forceRehash)
     firsts = plan.firsts()
     paths = PhotoPaths(found.tree)
+    report.countFound(found)
     for item in found.skipped { report.skip(String(decoding: item.path, as: UTF8.self), item.reason) }
   }
 
@@ -86,13 +95,16 @@ struct Scan {
           plan.skip(number)
           report.skip(String(decoding: path, as: UTF8.self), fault.reason)
         case .success(let photo):
-          try table.put(path, photo)
-          if let known = plan.files[number].known, known.md5 != photo.md5 { try table.markMissing(known) }
+          let isHidden = plan.isHidden(photo.md5)
+          try table.put(photo.file(path, isHidden: isHidden))
+          if let known = plan.files[number].known, known.md5 != photo.md5 {
+            try table.markMissing(known, replacement: plan.replacement(of: known, by: photo.md5))
+          }
           // Stays so for a duplicate, which the report counts as such.
           plan.recordRead(number, photo.md5, isChanged: true)
           report.addRead(photo.facts)
           if let remark = photo.facts.remark { report.remark(String(decoding: path, as: UTF8.self), remark) }
-          if isFirst(number, photo.md5) {
+          if !isHidden, isFirst(number, photo.md5) {
             rows.append(ScanRow(number: number, name: entry.name, scanned: photo))
           }
         }
@@ -113,26 +125,60 @@ struct Scan {
   // MARK: Ending
 
   /// Finds photos whose files were removed, once all files were read.
+  ///
+  /// - Throws: `.unavailable` where more photos would be deleted than an accident may cost
   mutating func finish() throws {
     let existing = plan.existing()
-    let gone = plan.gone
-    let missing = gone.filter { !existing.contains($0.md5) }
-    for file in missing { report.addMissing(String(decoding: file.path, as: UTF8.self)) }
-    let moved = gone.filter { existing.contains($0.md5) }
-    let (unmarked, removes) = (missing.contains { !$0.isMissing }, options.deleteMissing && !missing.isEmpty)
-    guard !moved.isEmpty || unmarked || removes else { return }
+    let gone = plan.gone.compactMap { file in file.md5.map { (md5: $0, file: file) } }
+    let (moved, lost) = (
+      gone.filter { existing.contains($0.md5) }, gone.filter { !existing.contains($0.md5) }
+    )
+    let edited = lost.filter { $0.file.replacement != nil }
+    let missing = lost.filter { $0.file.replacement == nil }
+    for (_, file) in missing { report.addMissing(String(decoding: file.path, as: UTF8.self)) }
+    let (unmarked, removes) = (
+      missing.contains { !$0.file.isMissing }, options.deleteMissing && !missing.isEmpty
+    )
+    if removes { try checkDeletion(of: Set(missing.map(\.md5)).count) }
+    guard
+      !moved.isEmpty || !edited.isEmpty || unmarked || removes || !companions.isUpToDate
+        || !plan.shown.isEmpty
+    else { return }
     report.removed = try catalogue.write { transaction, id in
       let table = FileTable(connection: transaction.connection, catalogue: id)
-      for file in moved { try table.remove(file) }
+      try companions.write(into: table) { plan.files[$0].md5 }
+      for md5 in plan.shown { try table.show(md5) }
+      for (_, file) in moved { try table.remove(file) }
+      for (md5, file) in edited {
+        try table.remove(file)
+        if let replacement = file.replacement { try catalogue.passOn(md5, to: replacement) }
+      }
+      // Another scan may have found the files since.
+      func withoutFile(_ photos: [MD5]) throws -> [MD5] {
+        let wanted = Set(photos)
+        return Array(wanted.subtracting(try table.existing(among: wanted)))
+      }
+      _ = try catalogue.delete(withoutFile(edited.map(\.md5)))
       guard removes else {
-        for file in missing where !file.isMissing { try table.markMissing(file) }
+        for (_, file) in missing where !file.isMissing { try table.markMissing(file) }
         return 0
       }
-      for file in missing { try table.remove(file) }
-      // Another scan may have found the files since.
-      let wanted = Set(missing.map(\.md5))
-      return Int64(try catalogue.delete(Array(wanted.subtracting(table.existing(among: wanted)))))
+      for (_, file) in missing { try table.remove(file) }
+      return Int64(try catalogue.delete(withoutFile(missing.map(\.md5))))
     }
+  }
+
+  /// The number of photos that a scan may delete, however few are left.
+  private static let maxDeleted = 100
+
+  private func checkDeletion(of count: Int) throws {
+    guard !options.allowMassDeletion, count > Self.maxDeleted else { return }
+    let all = try catalogue.count()
+    guard Int64(count) > all / 2 else { return }
+    throw SatchelError(
+      .unavailable,
+      "\(catalogue.directory): the files of \(count) of \(all) photos are gone, and nothing was deleted: "
+        + "allow_mass_deletion deletes their rows")
   }
 
   /// Returns the report.
@@ -151,6 +197,8 @@ struct Scan {
       case .added: report.added += 1
       case .changed: report.changed += 1
       case .unchanged: report.unchanged += 1
+      case .returned: report.returned += 1
+      case .hidden: report.hidden += 1
       case .toRead, .skipped: break
       }
     }

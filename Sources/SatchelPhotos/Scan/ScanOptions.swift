@@ -12,11 +12,20 @@ public struct ScanOptions: Sendable, Equatable {
   public var forceRehash: Bool
   /// The number of files that are read at the same time: 1 to 16.
   public var parallel: Int
+  /// Rules for files and directories that are left out, one a line, as in a file `.satchelignore` of the
+  /// catalogue's directory.
+  public var exclude: String
+  /// Whether a scan may delete more than a half of the photos, if these are more than 100, and may scan an
+  /// empty directory where an earlier scan has found photos.
+  public var allowMassDeletion: Bool
 
   /// - Parameter parallel: clamped to the range
   public init(
-    timeZoneOffset: Int64 = 0, deleteMissing: Bool = false, forceRehash: Bool = false, parallel: Int = 2
+    timeZoneOffset: Int64 = 0, deleteMissing: Bool = false, forceRehash: Bool = false, parallel: Int = 2,
+    exclude: String = "", allowMassDeletion: Bool = false
   ) {
+    self.exclude = exclude
+    self.allowMassDeletion = allowMassDeletion
     // No zone is further away than a day; the limit keeps sums in range.
     self.timeZoneOffset = min(max(timeZoneOffset, -86_400), 86_400)
     self.deleteMissing = deleteMissing

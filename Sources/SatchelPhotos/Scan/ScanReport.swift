@@ -1,7 +1,7 @@
 import SatchelJSON
 
-/// The result of a scan. Each file is counted in one of `added`, `changed`, `unchanged`, `duplicatesCount` or
-/// `skippedCount`. A list has at most `maxListed` elements; its count includes all.
+/// The result of a scan. Each photo's file is counted in one of `added`, `changed`, `unchanged`, `returned`,
+/// `hidden`, `duplicatesCount` or `skippedCount`. A list has at most `maxListed` elements; its count includes all.
 public struct ScanReport: Sendable, Equatable, JSONConvertible {
   public static let maxListed = 1000
 
@@ -26,6 +26,18 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   public var changed: Int64 = 0
   /// Photos that did not change since the last scan.
   public var unchanged: Int64 = 0
+  /// Photos whose rows had gone though their files are here, and are there again.
+  public var returned: Int64 = 0
+  /// Files of photos that were deleted on this device.
+  public var hidden: Int64 = 0
+  /// Films: of their own, or those of live photos.
+  public var films: Int64 = 0
+  /// Files that programs and cameras keep beside photos.
+  public var sidecars: Int64 = 0
+  /// The numbers of files that no scan reads, by the extensions of their names.
+  public var others: [String: Int64] = [:]
+  /// Files and directories that rules have left out.
+  public var excluded: Int64 = 0
   /// Files with the same bytes as an earlier file in the order of paths.
   public var duplicates: [Duplicate] = []
   public var duplicatesCount: Int64 = 0
@@ -52,6 +64,14 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   public var isCancelled = false
 
   package init() {}
+
+  /// Counts what a walk has found beside photos.
+  mutating func countFound(_ found: PhotoFindings) {
+    (others, excluded) = (found.others, found.excluded)
+    for (_, kind) in found.companions {
+      if kind == .film { films += 1 } else { sidecars += 1 }
+    }
+  }
 
   mutating func skip(_ path: String, _ reason: String) {
     skippedCount += 1
@@ -88,11 +108,15 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
     }
     var sources = JSONObject()
     for source in PhotoDateSource.allCases { sources[source.rawValue] = .int(dateSources[source] ?? 0) }
+    var others = JSONObject()
+    for (suffix, count) in self.others.sorted(by: { $0.key < $1.key }) { others[suffix] = .int(count) }
     let duplicates = duplicates.map { file -> JSONValue in
       ["path": .string(file.path), "first": .string(file.first), "md5": .string(file.md5.description)]
     }
     return [
       "added": .int(added), "changed": .int(changed), "unchanged": .int(unchanged),
+      "returned": .int(returned), "hidden": .int(hidden), "films": .int(films), "sidecars": .int(sidecars),
+      "others": .object(others), "excluded": .int(excluded),
       "duplicates": .array(duplicates), "duplicates_count": .int(duplicatesCount),
       "missing": .array(missing.map { .string($0) }), "missing_count": .int(missingCount),
       "removed": .int(removed), "bytes_read": .int(bytesRead), "skipped": list(skipped),

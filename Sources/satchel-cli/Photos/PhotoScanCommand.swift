@@ -10,10 +10,12 @@ struct PhotoScanCommand: ParsableCommand {
     discussion: """
       Reads the files below the directory that are new or changed since the last scan: MD5, dates, size in \
       pixels and camera metadata. Symbolic links are not followed; links, unreadable files and photos whose \
-      files are missing are reported. The directory is not changed.
+      files are missing are reported. Hidden files and folders of systems and apps, such as @eaDir and \
+      *.photoslibrary, are left out, and what files named .satchelignore say. The directory is not changed.
 
         satchel photos scan --create guide.satchel ~/Pictures
         satchel photos scan guide.satchel ~/Pictures --time-zone +09:00
+        satchel photos scan guide.satchel ~/Pictures --exclude 'export/' --exclude '*_preview.jpg'
         satchel photos scan guide.satchel ~/Pictures --delete-missing
 
       Exit codes: 0 scanned; 1 some files could not be read; 2 could not run. After Ctrl-C the photos found \
@@ -27,6 +29,18 @@ struct PhotoScanCommand: ParsableCommand {
     help:
       "Delete photos from the catalogue whose files are missing; the next sync deletes them on the remote.")
   var deleteMissing = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Delete more than a half of the photos if need be, and scan a directory that has become empty.",
+      discussion: "Without it such a scan deletes nothing, and says so: a disk may not be mounted."))
+  var allowMassDeletion = false
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A rule for what is left out, as in .satchelignore; repeatable.", valueName: "pattern")
+  )
+  var exclude: [String] = []
 
   @Flag(help: "Read all files again, including those that look unchanged.")
   var forceRehash = false
@@ -60,7 +74,7 @@ struct PhotoScanCommand: ParsableCommand {
     Interruption.installHandlers()
     let options = ScanOptions(
       timeZoneOffset: timeZone.seconds, deleteMissing: deleteMissing, forceRehash: forceRehash,
-      parallel: parallel)
+      parallel: parallel, exclude: exclude.joined(separator: "\n"), allowMassDeletion: allowMassDeletion)
     try creation.check(arguments.directory)
     let report = try arguments.withCatalogue(writing: true, creating: creation.create) { photos in
       let bar = Mutex(Progress(isQuiet: quiet))
@@ -96,6 +110,10 @@ struct PhotoScanCommand: ParsableCommand {
       for skipped in report.skipped {
         try output.put("skipped: \(skipped.path.printable): \(skipped.reason.printable)\n")
       }
+      if !report.others.isEmpty {
+        let others = report.others.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        try output.put("not read: \(others.map { "\($0.value) \($0.key)" }.joined(separator: ", "))\n")
+      }
       try output.put(Self.summary(report) + "\n")
     }
     try output.finish()
@@ -111,9 +129,14 @@ struct PhotoScanCommand: ParsableCommand {
       "\(report.added) added", "\(report.changed) changed", "\(report.unchanged) unchanged",
       "\(report.missingCount) missing",
     ]
+    if report.returned > 0 { parts.append("\(report.returned) returned") }
+    if report.hidden > 0 { parts.append("\(report.hidden) hidden") }
     if report.removed > 0 { parts.append("\(report.removed) removed") }
     if report.duplicatesCount > 0 { parts.append("\(report.duplicatesCount) duplicate") }
     if report.skippedCount > 0 { parts.append("\(report.skippedCount) skipped") }
+    if report.films > 0 { parts.append("\(report.films) films") }
+    if report.sidecars > 0 { parts.append("\(report.sidecars) sidecars") }
+    if report.excluded > 0 { parts.append("\(report.excluded) left out") }
     if let dated = report.dateSources[.file], dated > 0 { parts.append("\(dated) dated by their file") }
     return "\(parts.joined(separator: ", ")); \(Terminal.bytes(report.bytesRead)) read"
   }

@@ -21,6 +21,6 @@ struct PhotosCommand: ParsableCommand {
       PhotoScanCommand.self, PhotoStatusCommand.self, PhotoQueryCommand.self, PhotoSyncCommand.self,
       PhotoVerifyCommand.self, PhotoBackupCommand.self,
       PhotoExportCommand.self, PhotoImportCommand.self, PhotoProbeCommand.self,
-      PhotoDetachCommand.self,
+      PhotoMoveCommand.self, PhotoDetachCommand.self,
     ])
 }

@@ -272,9 +272,7 @@ class Calls:
         made: Any = call
         return made  # type: ignore[no-any-return]
 
-    def on_loop(
-        self, progress: Optional[Callable[[_Value], object]]
-    ) -> Optional[Callable[[_Value], object]]:
+    def on_loop(self, progress: Optional[Callable[[_Value], object]]) -> Optional[Callable[[_Value], object]]:
         """A progress callback that is called on the loop, while the work waits for its result."""
         if not callable(progress):
             return progress

@@ -14,7 +14,7 @@ milliseconds; a ``datetime`` with a time zone is accepted for both.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Callable, List, Optional, Union
+from typing import Any, Callable, Iterable, List, Optional, Union
 
 from satchel import _abi, _encoding
 from satchel._documents import lend_json
@@ -22,7 +22,7 @@ from satchel._encoding import FilePath
 from satchel._library import answer, check, json_answer, library
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.errors import InvalidArgument
-from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, shard_number
+from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, lend_lines, shard_number
 from satchel.photos._backup import PhotoBackup
 from satchel.photos._reports import (
     DirectoryExport,
@@ -53,6 +53,7 @@ from satchel.photos._values import (
     CatalogueStatus,
     Photo,
     PhotoChange,
+    PhotoFile,
     PhotoPage,
     ShardStatus,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "PhotoBackupReport",
     "PhotoCatalogue",
     "PhotoChange",
+    "PhotoFile",
     "PhotoPage",
     "PhotoRefreshReport",
     "PhotoRestoreReport",
@@ -135,9 +137,7 @@ class PhotoCatalogue(PhotoRows):
         report = json_answer(library.satchel_photos_export_directory, self._pointer, lent)
         return record_from(DirectoryExport, report)
 
-    def import_directory(
-        self, path: FilePath, on_conflict: str = "remote_wins"
-    ) -> DirectoryImport:
+    def import_directory(self, path: FilePath, on_conflict: str = "remote_wins") -> DirectoryImport:
         """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
         Shards without a file, and those whose file cannot be read, are left unchanged: see ``missing`` and
@@ -166,8 +166,15 @@ class PhotoCatalogue(PhotoRows):
         *,
         force_rehash: bool = False,
         parallel: Optional[int] = None,
+        exclude: Iterable[str] = (),
+        allow_mass_deletion: bool = False,
     ) -> ScanReport:
         """Finds the photos below the catalogue's directory. Unchanged files are not read.
+
+        Hidden files, folders that systems keep for themselves, and what ``.satchelignore`` and ``exclude``
+        name are left out; a file that a program is writing is left for the next scan. The star of an edited
+        photo passes to its new content. A row that another device deleted returns while its file is here; one
+        that was deleted on this device does not, until its file is edited.
 
         :param delete_missing: deletes the rows of photos whose files are gone; the next synchronization
             deletes them from the remote copy. Never below a directory that could not be read
@@ -176,7 +183,11 @@ class PhotoCatalogue(PhotoRows):
             sets ``cancelled``. An exception in it ends the scan too, and is raised here
         :param force_rehash: reads and hashes all files, also unchanged ones
         :param parallel: files that are read concurrently, 1 to 16; None for 2
+        :param exclude: rules for what is left out, as the lines of a file ``.satchelignore``
+        :param allow_mass_deletion: lets more than a half of the photos be deleted, if they are over 100, and
+            lets an empty directory be scanned where an earlier scan has found files
         :raises NotFound: when the directory does not exist
+        :raises Unavailable: for what only ``allow_mass_deletion`` allows; nothing was deleted then
 
         However it ends, the photos found so far are stored, and the next scan continues from there.
         """
@@ -185,6 +196,8 @@ class PhotoCatalogue(PhotoRows):
             force_rehash=bool(force_rehash),
             time_zone_offset=_encoding.whole(time_zone_offset, "time_zone_offset", -1440, 1440),
             parallel=_encoding.parallel(parallel),
+            exclude=lend_lines(exclude, "exclude"),
+            allow_mass_deletion=bool(allow_mass_deletion),
         )
         work = LongWork(self._store._owner, progress_callback(ScanProgress, progress))
         return scan_from(work.run(with_progress(options, library.satchel_photos_scan, self._pointer)))

@@ -19,6 +19,7 @@ __all__ = [
     "conflict_policy",
     "conflict_policy_if_any",
     "lend_columns",
+    "lend_lines",
     "lend_md5",
     "lend_md5s",
     "lend_query",
@@ -65,6 +66,13 @@ def _md5(photo: Any, name: str) -> str:
 def lend_md5(photo: Any, name: str = "md5") -> Bytes:
     """A photo's MD5 for one call."""
     return _encoding.lend_text(_md5(photo, name), name)
+
+
+def lend_lines(lines: Iterable[str], name: str) -> Bytes:
+    """The lines of a text, for one call."""
+    if isinstance(lines, str):
+        raise InvalidArgument(f"{name} must be several strings, not one")
+    return _encoding.lend_text("\n".join(lines), name)
 
 
 def lend_md5s(photos: Any) -> Bytes:

@@ -150,8 +150,11 @@ class DuplicateFile:
 class ScanReport:
     """The result of a scan.
 
-    Each file is counted in one of ``added``, ``changed``, ``unchanged``, ``duplicates_count`` (of one before
-    it) or ``skipped_count``, of which ``skipped_links_count`` are links. ``missing_count`` counts photos
+    Each photo's file is counted in one of ``added``, ``changed``, ``unchanged``, ``returned`` (its row had
+    gone), ``hidden`` (its photo was deleted on this device), ``duplicates_count`` (of one before it) or
+    ``skipped_count``, of which ``skipped_links_count`` are links. ``films`` and ``sidecars`` count the files
+    beside photos, ``others`` by their extensions those that no scan reads, ``excluded`` what was left out.
+    ``missing_count`` counts photos
     whose files are gone, ``removed`` those that were deleted for that, ``bytes_read`` bytes of files,
     ``remarks_count`` photos that could only be read in part. The lists ``duplicates``, ``missing``,
     ``skipped`` and ``remarks`` name the first 1,000 of a kind, with paths relative to the directory.
@@ -164,6 +167,12 @@ class ScanReport:
     added: int
     changed: int
     unchanged: int
+    returned: int
+    hidden: int
+    films: int
+    sidecars: int
+    others: Dict[str, int]
+    excluded: int
     missing: List[str]
     missing_count: int
     removed: int

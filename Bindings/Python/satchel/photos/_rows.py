@@ -25,12 +25,14 @@ from satchel.photos._values import (
     CatalogueStatus,
     Photo,
     PhotoChange,
+    PhotoFile,
     PhotoPage,
     change_from,
     page_from,
     photo_from,
     status_from,
 )
+from satchel.values import records_from
 
 if TYPE_CHECKING:
     from satchel.store import Store
@@ -62,6 +64,32 @@ class PhotoRows(OfDirectory):
         except NotFound:
             return None
         return photo_from(found)
+
+    def files(self, md5: PhotoName) -> List[PhotoFile]:
+        """The files of a photo that scans of this device have found.
+
+        First come its own in the order of their paths, then its films, then its sidecars. A film or a sidecar
+        belongs to the first photo of its directory that has its name up to the extension.
+
+        :param md5: its MD5, or the photo
+        :returns: an empty list for a photo whose file is on another device only
+        """
+        found = json_answer(library.satchel_photos_files, self._pointer, lend_md5(md5))
+        return records_from(PhotoFile, found)
+
+    def move(self, directory: FilePath) -> None:
+        """Gives the catalogue another directory, because its folder was renamed, or is mounted elsewhere.
+
+        Nothing is read there; the next scan finds the files at their relative paths. This object then is the
+        catalogue of the new directory. Others of the old one see an empty catalogue.
+
+        :param directory: need not exist
+        :raises Conflict: when the directory has a catalogue already
+        :raises NotFound: when this catalogue has nothing yet
+        """
+        path, folder = _encoding.file_path(directory, "directory")
+        check(library.satchel_photos_move(self._pointer, _encoding.lend(folder)))
+        self._directory = path
 
     def count(
         self,
@@ -242,4 +270,3 @@ class PhotoRows(OfDirectory):
         :raises NotFound: when the photo does not exist
         """
         check(library.satchel_photos_star(self._pointer, lend_md5(md5), bool(starred)))
-

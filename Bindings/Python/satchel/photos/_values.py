@@ -17,6 +17,7 @@ __all__ = [
     "CatalogueStatus",
     "Photo",
     "PhotoChange",
+    "PhotoFile",
     "PhotoPage",
     "ShardStatus",
     "change_from",
@@ -24,6 +25,7 @@ __all__ = [
     "photo_from",
     "status_from",
 ]
+
 
 @dataclass(frozen=True, repr=False)
 class Photo(Mapping[str, Any]):
@@ -216,6 +218,21 @@ class PhotoChange:
     base: Optional[Photo]
 
 
+@dataclass(frozen=True)
+class PhotoFile:
+    """A file that a scan of this device has found: one of a photo's own, or one that belongs to it.
+
+    ``path`` is relative to the catalogue's directory; ``kind`` is "photo", "film" or "sidecar"; ``size`` is
+    in bytes, ``modified`` in Unix seconds. ``present``: the last scan found it with these bytes.
+    """
+
+    path: str
+    kind: str
+    size: int
+    modified: int
+    present: bool
+
+
 def photo_from(answer: Dict[str, Any]) -> Photo:
     """Makes a photo from a JSON object."""
     # Without __init__, which has no parameters for the state, and is slow.
@@ -248,4 +265,3 @@ def change_from(answer: Dict[str, Any]) -> PhotoChange:
         photo=_photo_or_none(answer.get("photo")),
         base=_photo_or_none(answer.get("base")),
     )
-

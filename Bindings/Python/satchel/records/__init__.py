@@ -206,4 +206,3 @@ class Records(Collection[_Document]):
             document = self._read.checked(document, id or f"(conflict {conflict!r})")
         lent = lend_resolution(keep, document)
         check(library.satchel_records_resolve(self._pointer, number_of(conflict), lent))
-

@@ -192,4 +192,3 @@ def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Doc
     """
     answer["document"] = read(answer["document"], answer["id"])
     return record_from(Record, answer)
-

@@ -274,11 +274,7 @@ class Scores(_Named):
 
         :param key: of the score; need not exist
         """
-        check(
-            library.satchel_state_score_remove(
-                self._pointer, self._lent, _encoding.lend_text(key, "key")
-            )
-        )
+        check(library.satchel_state_score_remove(self._pointer, self._lent, _encoding.lend_text(key, "key")))
 
 
 def mark(
@@ -292,18 +288,14 @@ def mark(
     if synced is None:
         return
     lent = lend_json(bounds, "bounds") if bounds else _encoding.NOTHING
-    check(
-        library.satchel_state_set_synced(store._pointer, _abi.STATE_KIND[kind], name, lent, bool(synced))
-    )
+    check(library.satchel_state_set_synced(store._pointer, _abi.STATE_KIND[kind], name, lent, bool(synced)))
 
 
 def _protect(store: Store, kind: str, name: _abi.Bytes, sensitive: Optional[bool]) -> None:
     # None changes nothing.
     if sensitive is None:
         return
-    check(
-        library.satchel_state_set_sensitive(store._pointer, _abi.STATE_KIND[kind], name, bool(sensitive))
-    )
+    check(library.satchel_state_set_sensitive(store._pointer, _abi.STATE_KIND[kind], name, bool(sensitive)))
 
 
 def milliseconds(duration: Any, name: str, maximum: int) -> int:
