@@ -61,6 +61,20 @@ static size_t receive_body(char *bytes, size_t size, size_t count, void *context
   return 0;
 }
 
+static size_t send_body(char *bytes, size_t size, size_t count, void *context) {
+  const ccurl_request *request = ((exchange *)context)->request;
+  int64_t length = request->on_read(request->context, (uint8_t *)bytes, size * count);
+  return length < 0 ? CURL_READFUNC_ABORT : (size_t)length;
+}
+
+/* libcurl asks for it when it has to repeat a request whose reused connection was closed. */
+static int rewind_body(void *context, curl_off_t offset, int origin) {
+  const ccurl_request *request = ((exchange *)context)->request;
+  if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
+  request->on_rewind(request->context);
+  return CURL_SEEKFUNC_OK;
+}
+
 static bool is_cancelled(const ccurl_request *request) {
   return request->is_cancelled && request->is_cancelled(request->context);
 }
@@ -103,6 +117,14 @@ static CURLcode set_options(CURL *easy, const ccurl_request *request, struct cur
   if (request->body) {
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_length);
     SET(CURLOPT_POSTFIELDS, request->body);
+  } else if (request->on_read) {
+    SET(CURLOPT_UPLOAD, 1L);
+    SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_length);
+    satchel_curl.curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
+    SET(CURLOPT_READFUNCTION, send_body);
+    SET(CURLOPT_READDATA, exchange);
+    SET(CURLOPT_SEEKFUNCTION, rewind_body);
+    SET(CURLOPT_SEEKDATA, exchange);
   }
   if (strcmp(request->method, "HEAD") == 0)
     SET(CURLOPT_NOBODY, 1L);

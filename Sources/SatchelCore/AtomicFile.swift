@@ -88,9 +88,9 @@ package struct AtomicFile: ~Copyable {
     if syncsDirectory { try DiskFile.syncDirectory(of: path, calls: calls) }
   }
 
-  /// Opens the file and locks it.
-  private static func locked(
-    _ part: String, mode: mode_t, on contention: Contention, _ calls: FileCalls
+  /// Opens a temporary file and locks it; it keeps its content.
+  package static func locked(
+    _ part: String, mode: mode_t, on contention: Contention, _ calls: FileCalls = .system
   ) throws -> DiskFile {
     while true {
       let file = try DiskFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, mode: mode, calls: calls)

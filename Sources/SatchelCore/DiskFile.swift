@@ -91,10 +91,15 @@ package struct DiskFile: ~Copyable {
   /// Syncs the directory that holds `path`, so that names in it survive a power loss.
   package static func syncDirectory(of path: String, calls: FileCalls = .system) throws {
     let directory = try DiskFile(directory(of: path), O_RDONLY | O_DIRECTORY, calls: calls)
-    // Some file systems return EINVAL, and do not need it.
-    while calls.sync(directory.descriptor) != 0, errno != EINVAL {
+    while calls.sync(directory.descriptor) != 0, !cannotSyncDirectories(errno) {
       guard errno == EINTR else { throw SatchelError(errno: errno, directory.path) }
     }
+  }
+
+  /// Whether `errno` after the fsync of a directory means that the file system has none, and does not need it: CIFS, some
+  /// of FUSE.
+  package static func cannotSyncDirectories(_ code: Int32) -> Bool {
+    code == EINVAL || code == EOPNOTSUPP || code == ENOTSUP
   }
 
   /// Returns the path that symbolic links at `path` lead to, also when there is no file; `path` itself when it is no

@@ -11,6 +11,8 @@ package final class MeteredStore: LazyObjectStore, DatedObjectStore {
 
   package var listsETags: Bool { store.listsETags }
 
+  package var tagsContent: Bool { store.tagsContent }
+
   package var date: Int64? { (store as? any DatedObjectStore)?.date }
 
   /// The traffic since this wrapper was created.
@@ -75,6 +77,97 @@ package final class MeteredStore: LazyObjectStore, DatedObjectStore {
   ) throws(ObjectStoreError) -> ObjectPage {
     count(requests: 1)
     return try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
+  }
+}
+
+extension MeteredStore: MultipartStore {
+  package var transferLimits: TransferLimits { store.limits }
+
+  package func put(
+    _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    count(requests: 1)
+    return try store.putFile(
+      key, metered(body), condition: condition, metadata: metadata, isDurable: isDurable,
+      cancellation: cancellation)
+  }
+
+  package func read(
+    _ key: ObjectKey, from offset: Int64, ifMatch known: ETag?, into receiver: any BodyReceiver,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) {
+    count(requests: 1)
+    let metered = MeteredReceiver(receiver) { [self] in count(down: $0) }
+    try store.readFile(key, from: offset, ifMatch: known, into: metered, cancellation: cancellation)
+  }
+
+  private func metered(_ body: FileBody) -> FileBody {
+    body.observed { [self] count throws(ObjectStoreError) in self.count(up: count) }
+  }
+
+  private var parts: any MultipartStore {
+    get throws(ObjectStoreError) {
+      count(requests: 1)
+      guard let store = store as? any MultipartStore else {
+        throw ObjectStoreError(.failed(.foreign), "the object store has no uploads in parts")
+      }
+      return store
+    }
+  }
+
+  package func startUpload(_ key: ObjectKey, metadata: ObjectMetadata, cancellation: Cancellation)
+    throws(ObjectStoreError) -> ObjectUpload
+  {
+    try parts.startUpload(key, metadata: metadata, cancellation: cancellation)
+  }
+
+  package func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
+    -> [ObjectUpload]
+  {
+    try parts.unfinishedUploads(of: key, cancellation: cancellation)
+  }
+
+  package func parts(of upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)
+    -> [UploadedPart]
+  {
+    try parts.parts(of: upload, cancellation: cancellation)
+  }
+
+  package func putPart(_ number: Int, of upload: ObjectUpload, _ body: FileBody, cancellation: Cancellation)
+    throws(ObjectStoreError) -> UploadedPart
+  {
+    try parts.putPart(number, of: upload, metered(body), cancellation: cancellation)
+  }
+
+  package func complete(
+    _ upload: ObjectUpload, _ parts: [UploadedPart], condition: ObjectCondition, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    try self.parts.complete(upload, parts, condition: condition, cancellation: cancellation)
+  }
+
+  package func abort(_ upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError) {
+    try parts.abort(upload, cancellation: cancellation)
+  }
+}
+
+/// Counts the bytes that it passes on.
+private final class MeteredReceiver: BodyReceiver {
+  private let receiver: any BodyReceiver
+  private let count: (Int) -> Void
+
+  init(_ receiver: any BodyReceiver, _ count: @escaping (Int) -> Void) {
+    self.receiver = receiver
+    self.count = count
+  }
+
+  func begin(size: Int64?, etag: ETag?) throws(ObjectStoreError) {
+    try receiver.begin(size: size, etag: etag)
+  }
+
+  func receive(_ block: UnsafeRawBufferPointer) throws(ObjectStoreError) {
+    count(block.count)
+    try receiver.receive(block)
   }
 }
 

@@ -14,6 +14,9 @@ public protocol ObjectStore: Sendable {
   /// Whether listings include each object's ETag, the same as `get` returns. False by default.
   var listsETags: Bool { get }
 
+  /// Whether an ETag is the SHA-256 of the body in hexadecimal digits. False by default.
+  var tagsContent: Bool { get }
+
   /// Reads an object, unless its ETag is still `known`.
   ///
   /// - Parameter limit: the maximum size of the body in bytes: a larger one is not received
@@ -61,6 +64,8 @@ extension ObjectStore {
   public var identity: String? { nil }
 
   public var listsETags: Bool { false }
+
+  public var tagsContent: Bool { false }
 
   /// Reads an object unconditionally.
   public func get(

@@ -19,6 +19,8 @@ package struct ReliableWriter: Sendable {
 
   /// The name of the metadata entry that contains the SHA-256 of the body, in hexadecimal digits.
   package static let checksumName = "sha256"
+  /// The name of one with the MD5.
+  package static let md5Name = "md5"
 
   private let store: any ObjectStore
   private let retry: Retry
@@ -43,7 +45,52 @@ package struct ReliableWriter: Sendable {
     metadata: ObjectMetadata = .none, cancellation: Cancellation = .never
   ) throws(ObjectStoreError) -> Outcome {
     let checksum = checksum ?? SHA256.digest(body).hexadecimal
-    let metadata = try ObjectMetadata(metadata.values.merging([Self.checksumName: checksum]) { $1 })
+    let metadata = try self.metadata(metadata, checksum)
+    return try write(key, condition: condition, cancellation: cancellation) { () throws(ObjectStoreError) in
+      try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+    } isWritten: { head throws(ObjectStoreError) in
+      try isWritten(body, checksum: checksum, at: key, head: head, cancellation: cancellation)
+    }
+  }
+
+  /// Writes a file as an object.
+  package func write(
+    _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata = .none,
+    isDurable: Bool = true, cancellation: Cancellation = .never
+  ) throws(ObjectStoreError) -> Outcome {
+    var metadata = metadata
+    if !store.tagsContent {
+      metadata = try self.metadata(metadata, body.digests(cancellation).sha256.hexadecimal)
+    }
+    return try write(key, as: body, condition: condition, cancellation: cancellation) {
+      () throws(ObjectStoreError) in
+      try store.putFile(
+        key, body, condition: condition, metadata: metadata, isDurable: isDurable, cancellation: cancellation)
+    }
+  }
+
+  /// Makes an object of a file's bytes by `put`, whose outcome is determined as that of `write`.
+  func write(
+    _ key: ObjectKey, as body: FileBody, condition: ObjectCondition, cancellation: Cancellation,
+    put: () throws(ObjectStoreError) -> ETag
+  ) throws(ObjectStoreError) -> Outcome {
+    try write(key, condition: condition, cancellation: cancellation, put) { head throws(ObjectStoreError) in
+      try store.hasContent(of: body, at: key, head: head, retry: retry, cancellation: cancellation)
+    }
+  }
+
+  /// The checksum is an entry of the metadata, unless the store names content by it.
+  private func metadata(_ metadata: ObjectMetadata, _ checksum: String) throws(ObjectStoreError)
+    -> ObjectMetadata
+  {
+    if store.tagsContent { return metadata }
+    return try ObjectMetadata(metadata.values.merging([Self.checksumName: checksum]) { $1 })
+  }
+
+  private func write(
+    _ key: ObjectKey, condition: ObjectCondition, cancellation: Cancellation,
+    _ put: () throws(ObjectStoreError) -> ETag, isWritten: (ObjectHead) throws(ObjectStoreError) -> Bool
+  ) throws(ObjectStoreError) -> Outcome {
     var (random, isUncertain) = (SystemRandomNumberGenerator(), false)
     do throws(ObjectStoreError) {
       return try retry.run(
@@ -52,19 +99,19 @@ package struct ReliableWriter: Sendable {
         { _ throws(ObjectStoreError) in
           let failure: ObjectStoreError
           do throws(ObjectStoreError) {
-            return .written(
-              try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation))
+            return .written(try put())
           } catch {
             failure = error
           }
           switch (failure.reason, condition) {
           case (.unknownOutcome, _): isUncertain = true
           case (.preconditionFailed, _): break
-          case (.notFound, .ifMatch): break
+          // Also of an upload in parts that is gone, because its first attempt has completed it.
+          case (.notFound, _): break
           default: throw failure
           }
           return try readBack(
-            key, body, checksum: checksum, condition: condition, after: failure, cancellation: cancellation)
+            key, condition: condition, after: failure, cancellation: cancellation, isWritten: isWritten)
         })
     } catch {
       guard isUncertain, error.isTransient else { throw error }
@@ -76,8 +123,8 @@ package struct ReliableWriter: Sendable {
   ///
   /// - Throws: `.transient` when the write must be retried
   private func readBack(
-    _ key: ObjectKey, _ body: [UInt8], checksum: String, condition: ObjectCondition,
-    after failure: ObjectStoreError, cancellation: Cancellation
+    _ key: ObjectKey, condition: ObjectCondition, after failure: ObjectStoreError, cancellation: Cancellation,
+    isWritten: (ObjectHead) throws(ObjectStoreError) -> Bool
   ) throws(ObjectStoreError) -> Outcome {
     let retry = ObjectStoreError(.transient(retryAfter: failure.retryAfter), failure.message)
     let head: ObjectHead
@@ -86,11 +133,9 @@ package struct ReliableWriter: Sendable {
     } catch {
       guard error.reason == .notFound else { throw error }
       if case .ifMatch = condition { return .gone }
-      throw retry
+      throw failure.reason == .notFound ? failure : retry
     }
-    if try isWritten(body, checksum: checksum, at: key, head: head, cancellation: cancellation) {
-      return .written(head.etag)
-    }
+    if try isWritten(head) { return .written(head.etag) }
     switch condition {
     case .none: throw retry
     case .ifMatch(let known) where known == head.etag: throw retry
@@ -103,11 +148,27 @@ package struct ReliableWriter: Sendable {
     _ body: [UInt8], checksum: String, at key: ObjectKey, head: ObjectHead, cancellation: Cancellation
   ) throws(ObjectStoreError) -> Bool {
     guard head.size == Int64(body.count) else { return false }
+    if store.tagsContent { return head.etag.text == checksum }
     if let known = head.metadata[Self.checksumName] { return known == checksum }
     // The object was written without a checksum, or the store does not keep metadata.
     switch try store.get(key, ifNoneMatch: nil, limit: head.size, cancellation: cancellation) {
     case .object(let object): return object.etag == head.etag && object.body == body
     case .notModified: return false
     }
+  }
+}
+
+extension ObjectStore {
+  /// Whether an object has a file's bytes, by its ETag or metadata; else it is read.
+  package func hasContent(
+    of body: FileBody, at key: ObjectKey, head: ObjectHead, retry: Retry, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> Bool {
+    guard head.size == body.count else { return false }
+    let digests = try body.digests(cancellation)
+    if tagsContent { return head.etag.text == digests.sha256.hexadecimal }
+    if head.etag.isMD5(digests.md5) { return true }
+    if let known = head.metadata[ReliableWriter.checksumName] { return known == digests.sha256.hexadecimal }
+    if let known = head.metadata[ReliableWriter.md5Name] { return known == digests.md5.hexadecimal }
+    return try ObjectTransfer(self, retry: retry, cancellation: cancellation).digests(key) == digests
   }
 }

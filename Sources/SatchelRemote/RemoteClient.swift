@@ -52,6 +52,11 @@ public struct RemoteClient: Sendable {
       guard match == nil || !ifAbsent else {
         throw SatchelError(.invalid, "if_match and if_absent exclude each other")
       }
+      guard Int64(body.count) <= StoredObject.maximumSize else {
+        throw SatchelError(
+          .full,
+          "\(key): has \(body.count) bytes, more than an object in memory (\(StoredObject.maximumSize))")
+      }
       let name = try ObjectKey(key)
       var condition = ifAbsent ? ObjectCondition.ifAbsent : ObjectCondition.none
       if let match { condition = .ifMatch(try Self.etag(match)) }

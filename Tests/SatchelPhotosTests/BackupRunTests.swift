@@ -124,30 +124,6 @@ import Testing
     #expect(try photos.claimBackup() == nil)
   }
 
-  @Test("memory: a file over the limit is transferred alone")
-  func memory() throws {
-    let memory = TransferMemory()
-    let inside = Locked(0)
-    let most = Locked(0)
-    inParallel(Array(0..<8), limit: 8) { number in
-      let size = number == 3 ? TransferMemory.limit * 2 : TransferMemory.limit / 2
-      try? memory.with(bytes: size, .never) {
-        let now = inside.withLock { inside -> Int in
-          inside += number == 3 ? 100 : 1
-          return inside
-        }
-        most.withLock { $0 = max($0, now) }
-        inside.withLock { $0 -= number == 3 ? 100 : 1 }
-      }
-    }
-    #expect(most.withLock { $0 } <= 2 || most.withLock { $0 } == 100)
-    #expect(throws: ObjectStoreError.self) {
-      try memory.with(bytes: TransferMemory.limit, .never) {
-        try memory.with(bytes: 1, Cancellation { true }) {}
-      }
-    }
-  }
-
   @Test("downloading a file")
   func restores() throws {
     _ = try run()

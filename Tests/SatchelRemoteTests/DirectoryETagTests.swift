@@ -30,7 +30,7 @@ struct DirectoryETagTests {
       Issue.record("there is no directory for files in work")
       return
     }
-    try ETagCacheFile(store.tree, of: "d/").write(hashes, in: IncomingFile(in: incoming, .system))
+    try ETagCacheFile(store.tree, of: "d/").write(hashes, in: IncomingFile(in: incoming, store.tree))
   }
 
   @Test("an unchanged file is not read again: a false cache entry is returned until it is written")

@@ -40,6 +40,44 @@ struct DirectoryStoreTests {
     }
   }
 
+  @Test("a file system that cannot sync directories holds a store", arguments: [EINVAL, EOPNOTSUPP])
+  func directoriesWithoutSync(code: Int32) throws {
+    var calls = FileCalls.system
+    calls.sync = { file in
+      var status = stat()
+      guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return fsync(file) }
+      errno = code
+      return -1
+    }
+    let store = try DirectoryStore(path: directory.path + "/new", calls: calls)
+    let key = try ObjectKey("a/b")
+    try store.put(key, [1], metadata: ObjectMetadata(["a": "b"]))
+    try store.putLazily(ObjectKey("a/c"), [2], cancellation: .never)
+    try store.makeDurable(ObjectPrefix("a/"))
+    try store.delete(key)
+    #expect(try store.list().map(\.key.text) == ["a/c"])
+  }
+
+  @Test("what is made in a directory of a group is the group's, whatever the umask")
+  func group() throws {
+    let root = directory.path + "/shared"
+    mkdir(root, 0o755)
+    chmod(root, 0o2775)
+    let before = umask(0o077)
+    defer { umask(before) }
+    let store = try DirectoryStore(path: root)
+    try store.put(ObjectKey("a/b"), [1], metadata: ObjectMetadata(["a": "b"]))
+    for path in ["/a", "/.satchel", "/.satchel/incoming", "/.satchel/metadata"] {
+      var status = stat()
+      #expect(stat(root + path, &status) == 0 && status.st_mode & 0o2070 == 0o2070)
+      #expect(status.st_mode & 0o007 == 0)
+    }
+    for path in ["/a/b", "/.satchel/lock", "/.satchel/remote.json"] {
+      var status = stat()
+      #expect(stat(root + path, &status) == 0 && status.st_mode & 0o777 == 0o660)
+    }
+  }
+
   @Test("deleting removes the file and empty directories")
   func nothingLeft() throws {
     let store = try DirectoryStore(path: directory.path)
@@ -146,7 +184,7 @@ struct DirectoryStoreTests {
       Issue.record("there is no directory for files in work")
       return
     }
-    let inWork = try IncomingFile(in: incoming, .system)
+    let inWork = try IncomingFile(in: incoming, store.tree)
     #expect(try store.list().map(\.key.text) == ["a"])
     #expect(try directory.files().filter { $0.contains("incoming") }.count == 2)
     _ = try DirectoryStore(path: directory.path)

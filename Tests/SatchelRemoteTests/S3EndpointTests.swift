@@ -14,6 +14,11 @@ struct S3EndpointTests {
       ("http://localhost:80", .path, "localhost", "/bucket/pre/k é", "/bucket"),
       ("http://localhost:443", .path, "localhost:443", "/bucket/pre/k é", "/bucket"),
       ("http://[::1]:5007", .path, "[::1]:5007", "/bucket/pre/k é", "/bucket"),
+      (
+        "https://H.example.org/storage/v1/S3/", .path, "h.example.org", "/storage/v1/S3/bucket/pre/k é",
+        "/storage/v1/S3/bucket"
+      ),
+      ("https://h/a~b", .virtualHost, "bucket.h", "/a~b/pre/k é", "/a~b/"),
       ("http://[::1]", .path, "[::1]", "/bucket/pre/k é", "/bucket"),
     ])
   func styles(address: String, style: S3Endpoint.Style, host: String, path: String, bucketPath: String) throws
@@ -30,7 +35,9 @@ struct S3EndpointTests {
     "is refused when it is invalid",
     arguments: [
       "", "s3.example.org", "ftp://host", "https://", "https://:443", "https://host:", "https://host:0",
-      "https://host:65536", "https://host:+80", "https://user:secret@host", "https://host/path",
+      "https://host:65536", "https://host:+80", "https://user:secret@host", "https://host/a//b",
+      "https://host/../a", "https://host/a?b=c", "https://host/a@b", "https://host/%61",
+      "https://host/a\u{10}b",
       "https://host?a=b",
       "https://ho st", "https://host\r\nx: y", "http://[::1", "http://::1", "http://[]", "https://hößt",
     ])
@@ -41,10 +48,20 @@ struct S3EndpointTests {
   @Test(
     "is refused for an invalid bucket name",
     arguments: [
-      "", "ab", "Bucket", "a/b", "-ab", "ab-", ".ab", "bück", String(repeating: "a", count: 64),
+      "", "ab", "Bück", "_ab", "ab_", "a/b", "-ab", "ab-", ".ab", "bück", String(repeating: "a", count: 64),
     ])
   func badBucket(bucket: String) throws {
     #expect(try reason { _ = try S3Endpoint(address: "https://h", bucket: bucket) } == .failed(.invalid))
+  }
+
+  @Test("a bucket name with capitals or underscores needs addressing by path")
+  func olderNames() throws {
+    for bucket in ["my_bucket", "Bucket"] {
+      #expect(try S3Endpoint(address: "https://h", bucket: bucket).bucketPath == "/" + bucket)
+      #expect(
+        try reason { _ = try S3Endpoint(address: "https://h", bucket: bucket, style: .virtualHost) }
+          == .failed(.invalid))
+    }
   }
 
   @Test("a bucket name with dots is refused as a host name over https")

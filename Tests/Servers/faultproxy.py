@@ -17,6 +17,7 @@ an object whose "fault" is:
   cut_upload   reads "bytes" of the request's body, then resets
   double       passes the request on twice, and returns the second answer
   drop_header  takes the header "name" out of the request, as a store does that ignores it
+  drop_answer  takes the header "name" out of the answer, as a proxy that compresses does
   hold         passes the request on when the proxy gets other faults
 """
 
@@ -149,6 +150,8 @@ class Proxy:
             await self.pass_on(request, method)
         entry["status"], answer = await self.pass_on(request, method)
         entry |= {"down": len(answer.bytes()), "body_down": len(answer.body)}
+        if kind == "drop_answer":
+            answer = answer.without(fault["name"].encode())
         return await self.answer(fault, answer, writer)
 
     async def answer(self, fault: Fault, answer: Message, writer: asyncio.StreamWriter) -> bool:

@@ -34,7 +34,8 @@ typedef struct {
   size_t header_count;
   /* Sent when not NULL, even when it is empty. */
   const uint8_t *body;
-  size_t body_length;
+  /* Of `body`, or of the bytes that `on_read` gives. */
+  int64_t body_length;
   /* The only trusted certificates, as PEM; NULL for those of the system. */
   const char *ca_file;
   /* Milliseconds; 0 for no limit. A stalled transfer has neither sent nor received a byte for this time. */
@@ -50,6 +51,11 @@ typedef struct {
   /* Receives a part of the body; false stops. */
   bool (*on_body)(void *context, const uint8_t *bytes, size_t length);
   bool (*is_cancelled)(void *context);
+  /* When `body` is NULL and this is not: gives the next bytes of the body; returns their number, 0 at the end, -1 to
+   * break off. */
+  int64_t (*on_read)(void *context, uint8_t *bytes, size_t size);
+  /* Begins the body again. */
+  void (*on_rewind)(void *context);
 } ccurl_request;
 
 typedef struct {

@@ -5,14 +5,13 @@ import SatchelStorage
 
 /// The files of one user's photos in an object store: `photos/{user}/{md5}`.
 struct BackupRemote: Sendable {
-  /// The metadata with the MD5 of an object's body, as computed by its writer.
-  private static let checksumName = "md5"
   /// The number of retries for an object that other programs change.
   private static let rounds = 4
 
   let store: MeteredStore
   let retry: Retry
   let cancellation: Cancellation
+  private let transfer: ObjectTransfer
   /// The prefix of the user's keys.
   let prefix: ObjectPrefix
 
@@ -20,6 +19,10 @@ struct BackupRemote: Sendable {
     store = session.store
     retry = session.retry
     cancellation = session.cancellation
+    transfer = ObjectTransfer(session.store, retry: session.retry, cancellation: session.cancellation) {
+      () throws(ObjectStoreError) in
+      try session.reportTransfer()
+    }
     prefix = try ObjectPrefix("photos/\(session.user)/")
   }
 
@@ -34,18 +37,11 @@ struct BackupRemote: Sendable {
 
   var requests: RetryingRequests { RetryingRequests(retry: retry, cancellation: cancellation) }
 
-  /// Reads a photo's file.
+  /// Downloads a photo's file, continuing with what an earlier download has left, and verifies it.
   ///
-  /// - Throws: `SatchelError` `.damaged` for bytes with another MD5; `ObjectStoreError`
-  func get(_ md5: MD5) throws -> [UInt8] {
-    let key = try key(md5)
-    let object = try requests.attempt { () throws(ObjectStoreError) in
-      try store.get(key, cancellation: cancellation)
-    }
-    guard MD5(of: object.body) == md5 else {
-      throw SatchelError(.damaged, "\(key): its bytes are not those of the photo")
-    }
-    return object.body
+  /// - Throws: `ObjectStoreError`, `.failed(.damaged)` for bytes with another MD5
+  func get(_ md5: MD5, to file: DownloadFile) throws(ObjectStoreError) {
+    _ = try transfer.download(key(md5), to: file, checksum: .md5(md5.bytes))
   }
 
   /// Whether the remote has a photo's file: an object of its size and MD5.
@@ -55,20 +51,23 @@ struct BackupRemote: Sendable {
   }
 
   /// Writes a photo's file, and checks that the remote has it. Another object under its key counts as
-  /// damaged, and is replaced.
+  /// damaged, and is replaced. Durable after `makeDurable`.
   ///
   /// - Throws: `SatchelError` `.busy` when other programs keep writing other bytes, `.damaged` when the store has
   ///   other bytes afterwards; `ObjectStoreError`
-  func put(_ photo: Photo, _ bytes: [UInt8]) throws {
+  func put(_ photo: Photo, _ body: FileBody) throws {
     let key = try key(photo.md5)
-    let metadata = try ObjectMetadata([Self.checksumName: photo.md5.description])
-    let writer = ReliableWriter(store, retry: retry)
+    // A directory needs no metadata, which would be a file of their own.
+    let metadata =
+      try store.tagsContent
+      ? ObjectMetadata.none : ObjectMetadata([ReliableWriter.md5Name: photo.md5.description])
     var condition = ObjectCondition.ifAbsent
     for _ in 0..<Self.rounds {
-      let outcome = try writer.write(
-        key, bytes, condition: condition, metadata: metadata, cancellation: cancellation)
+      let outcome = try transfer.upload(
+        key, from: body, condition: condition, metadata: metadata, isDurable: false)
       switch outcome {
-      case .written:
+      case .written(let etag):
+        if store.tagsContent || etag.isMD5(photo.md5.bytes) { return }
         guard try has(photo) else {
           throw SatchelError(.damaged, "\(key): the object store does not have the bytes that were written")
         }
@@ -82,6 +81,9 @@ struct BackupRemote: Sendable {
     throw SatchelError(.busy, "\(key): other programs keep writing other bytes")
   }
 
+  /// Makes the files durable that were written.
+  func makeDurable() throws { try store.makeDurable(prefix) }
+
   private func head(_ md5: MD5) throws -> ObjectHead? {
     let key = try key(md5)
     return try requests.ifPresent { () throws(ObjectStoreError) in
@@ -92,12 +94,13 @@ struct BackupRemote: Sendable {
   /// Whether an object has the size and the MD5 of a photo; reads one without the MD5 in its metadata.
   private func isFile(_ head: ObjectHead, of photo: Photo) throws -> Bool {
     guard head.size == photo.size else { return false }
-    if let known = head.metadata[Self.checksumName] { return known == photo.md5.description }
-    let key = try key(photo.md5)
-    let reading = try requests.ifPresent { () throws(ObjectStoreError) in
-      try store.get(key, ifNoneMatch: nil, limit: head.size, cancellation: cancellation)
+    if head.etag.isMD5(photo.md5.bytes) { return true }
+    if let known = head.metadata[ReliableWriter.md5Name] { return known == photo.md5.description }
+    do throws(ObjectStoreError) {
+      return try transfer.digests(key(photo.md5)).md5 == photo.md5.bytes
+    } catch {
+      guard error.reason == .notFound else { throw error }
+      return false
     }
-    guard case .object(let object) = reading else { return false }
-    return MD5(of: object.body) == photo.md5
   }
 }

@@ -13,20 +13,37 @@ extension PhotoCatalogue {
   /// process gets it. Leases of processes that died return to the queue, at their old positions.
   ///
   /// - Returns: nil when the queue is empty
-  public func claimBackup() throws -> PhotoDetails? {
-    if let leased = try leaseNext() { return leased }
-    return try requeueExpiredLeases() > 0 ? leaseNext() : nil
+  public func claimBackup() throws -> PhotoDetails? { try claimBackups(limit: 1).first }
+
+  /// Leases up to `limit` photos in one transaction, as `claimBackup`.
+  func claimBackups(limit: Int) throws -> [PhotoDetails] {
+    let leased = try lease(limit)
+    guard leased.isEmpty else { return leased }
+    return try requeueExpiredLeases() > 0 ? lease(limit) : []
   }
 
   /// Marks a claimed photo as uploaded.
   ///
   /// - Throws: `.notFound`, `.invalid` (which names both statuses) unless it is being uploaded
   public func finishBackup(_ md5: MD5) throws {
-    try step(md5, to: .uploaded) { local, _, now in
-      local.leaseOwner = nil
-      local.queued = nil
-      local.lastAttempt = now
-      local.error = nil
+    try step(md5, to: .uploaded) { local, _, now in local.endUpload(at: now) }
+  }
+
+  /// Marks claimed photos as uploaded, in one transaction; ignores those that were deleted, or are not being uploaded by
+  /// this value any more.
+  func finishBackups(_ photos: [MD5]) throws {
+    try write { transaction, id in
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      let lookup = PhotoLookup(connection: transaction.connection, catalogue: id)
+      for md5 in photos {
+        guard var local = try table.row(md5), local.backup == .uploading, local.leaseOwner == leaseOwner.name,
+          try lookup.photo(md5) != nil
+        else { continue }
+        local.backup = .uploaded
+        local.endUpload(at: transaction.now)
+        try table.put(md5, local)
+      }
+      notify(photos, in: transaction)
     }
   }
 
@@ -36,9 +53,7 @@ extension PhotoCatalogue {
   /// - Throws: `.notFound`, `.invalid` (which names both statuses) unless it is being uploaded
   public func failBackup(_ md5: MD5, reason: String) throws {
     try step(md5, to: .error) { local, _, now in
-      local.leaseOwner = nil
-      local.queued = nil
-      local.lastAttempt = now
+      local.endUpload(at: now)
       local.error = reason
     }
   }
@@ -60,17 +75,17 @@ extension PhotoCatalogue {
     }
   }
 
-  private func leaseNext() throws -> PhotoDetails? {
+  private func lease(_ limit: Int) throws -> [PhotoDetails] {
     // Reads first, so that polling an empty queue does not wait for writers.
     let isEmpty = try read(otherwise: true) {
       try LocalTable(connection: $0, catalogue: $1).firstInQueue() == nil
     }
-    if isEmpty { return nil }
+    if isEmpty { return [] }
     return try write { transaction, id in
       let table = LocalTable(connection: transaction.connection, catalogue: id)
       let lookup = PhotoLookup(connection: transaction.connection, catalogue: id)
-      var last: MD5?
-      while let md5 = try table.firstInQueue() {
+      var (leased, last) = ([PhotoDetails](), MD5?.none)
+      while leased.count < limit, let md5 = try table.firstInQueue() {
         guard md5 != last else { throw RowOrder.damaged("photo_local") }
         last = md5
         var local = try table.row(md5) ?? LocalRow()
@@ -85,10 +100,10 @@ extension PhotoCatalogue {
         local.attempts &+= 1
         local.lastAttempt = transaction.now
         try table.put(md5, local)
-        notify([md5], in: transaction)
-        return PhotoDetails(photo, local: local, isOnRemote: try lookup.isOnRemote(md5))
+        leased.append(PhotoDetails(photo, local: local, isOnRemote: try lookup.isOnRemote(md5)))
       }
-      return nil
+      notify(leased.map(\.photo.md5), in: transaction)
+      return leased
     }
   }
 
@@ -141,6 +156,11 @@ extension PhotoCatalogue {
 }
 
 extension LocalRow {
+  /// Ends the lease of an upload that has a result.
+  fileprivate mutating func endUpload(at now: Int64) {
+    (leaseOwner, queued, lastAttempt, error) = (nil, nil, now, nil)
+  }
+
   /// Returns a photo that is being uploaded to the queue, at its old position; one whose star was removed
   /// meanwhile leaves it.
   fileprivate mutating func endLease(in table: LocalTable) throws {

@@ -14,7 +14,7 @@ extension PhotoCatalogue {
   /// and the next run continues with them. A photo whose file cannot be uploaded gets the status `error`,
   /// with the reason; when the remote fails, the run ends, and the photo stays queued.
   ///
-  /// Memory: the files that are being transferred, at most 256 MB, or one greater file.
+  /// Files are streamed, and hashed on the way; one above 64 MiB is sent to S3 in parts, and the next run continues it.
   ///
   /// - Parameter progress: called with the progress, never concurrently; false ends the run, as cancelling
   ///   does: completed uploads are recorded, and the report has `isCancelled`
@@ -58,14 +58,7 @@ extension PhotoCatalogue {
       if let size = try Self.existing(path, md5) {
         (report.size, report.isUnchanged) = (size, true)
       } else {
-        let bytes: [UInt8]
-        do {
-          bytes = try remote.get(md5)
-        } catch let error as ObjectStoreError where error.reason == .notFound {
-          throw SatchelError(.notFound, "\(remote.prefix)\(md5): the remote does not have this file")
-        }
-        try Self.write(bytes, md5, to: path, modified: try photo(md5)?.photo.modified)
-        report.size = Int64(bytes.count)
+        report.size = try download(md5, to: path, from: remote)
       }
       try session.report { $0.done = 1 }
       report.add(session.traffic)
@@ -100,35 +93,50 @@ extension PhotoCatalogue {
     return offset
   }
 
-  private static func write(_ bytes: [UInt8], _ md5: MD5, to path: String, modified: Int64?) throws {
-    var file = try AtomicFile(replacing: path, mode: 0o644)
-    try bytes.withUnsafeBytes { try file.append($0) }
-    let part = file.partPath
-    try file.commit {
+  /// Downloads a photo's file.
+  ///
+  /// - Returns: its size in bytes
+  private func download(_ md5: MD5, to path: String, from remote: BackupRemote) throws -> Int64 {
+    let file = try DownloadFile(replacing: path, resuming: true)
+    do throws(ObjectStoreError) {
+      try remote.get(md5, to: file)
+    } catch {
+      guard error.reason == .notFound else { throw error }
+      throw SatchelError(.notFound, "\(remote.prefix)\(md5): the remote does not have this file")
+    }
+    let modified = try photo(md5)?.photo.modified
+    try file.commit { part in
       // Another program may have created a file at the path during the download.
-      _ = try existing(path, md5)
+      _ = try Self.existing(path, md5)
       guard let modified else { return }
       // A file system that cannot store such a time keeps the current one.
       let times = [timespec](repeating: timespec(tv_sec: time_t(modified), tv_nsec: 0), count: 2)
       _ = utimensat(AT_FDCWD, part, times, 0)
     }
+    return file.count
   }
 }
 
 /// A running backup.
 private final class BackupRun: Sendable {
+  /// The number of photos that are claimed, and recorded, in one transaction.
+  private static let batch = 32
+
   private struct State {
     var report = PhotoBackupReport()
     /// The error that ended the run.
     var failure: (any Error)?
+    /// Uploaded, and not yet recorded.
+    var finished: [MD5] = []
   }
 
   private let catalogue: PhotoCatalogue
   private let session: SyncSession
   private let remote: BackupRemote
   private let files: BackupFiles
-  private let memory = TransferMemory()
   private let state = Locked(State())
+  /// Claimed, and not yet begun; the next one is the last.
+  private let claimed = Locked<[Photo]>([])
 
   init(_ catalogue: PhotoCatalogue, session: SyncSession, remote: BackupRemote, files: BackupFiles) {
     self.catalogue = catalogue
@@ -144,6 +152,8 @@ private final class BackupRun: Sendable {
     inParallel(Array(0..<session.parallel), limit: session.parallel) { [self] _ in
       while step() {}
     }
+    ending { try record(state.withLock { $0.finished.taken() }) }
+    for photo in claimed.withLock({ $0.taken() }) { ending { try catalogue.releaseBackup(photo.md5) } }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     var report = state.withLock { $0.report }
     report.isCancelled = remote.cancellation.isCancelled()
@@ -152,19 +162,26 @@ private final class BackupRun: Sendable {
     return report
   }
 
+  /// Calls `body`, whose error ends the run.
+  private func ending(_ body: () throws -> Void) {
+    do { try body() } catch { state.withLock { $0.failure = $0.failure ?? error } }
+  }
+
   /// Uploads the next photo.
   ///
   /// - Returns: false after the last photo, and when the run has ended
   private func step() -> Bool {
     guard state.withLock({ $0.failure }) == nil, !remote.cancellation.isCancelled() else { return false }
     do {
-      guard let photo = try catalogue.claimBackup()?.photo else { return false }
+      guard let photo = try next() else { return false }
       do {
         let isSent = try upload(photo)
-        try finish { try catalogue.finishBackup(photo.md5) }
-        state.withLock { state in
+        let batch = state.withLock { state -> [MD5] in
           if isSent { state.report.uploaded += 1 } else { state.report.found += 1 }
+          state.finished.append(photo.md5)
+          return state.finished.count < Self.batch ? [] : state.finished.taken()
         }
+        try record(batch)
       } catch {
         try recordFailure(photo, error)
       }
@@ -176,23 +193,47 @@ private final class BackupRun: Sendable {
     }
   }
 
+  private func next() throws -> Photo? {
+    try claimed.withLock { claimed in
+      if claimed.isEmpty {
+        claimed = try catalogue.claimBackups(limit: Self.batch).map(\.photo).reversed()
+      }
+      return claimed.popLast()
+    }
+  }
+
   /// - Returns: false when the remote had the file already
   private func upload(_ photo: Photo) throws -> Bool {
+    if try remote.has(photo) { return false }
     let paths = try catalogue.read(otherwise: []) {
       try FileTable(connection: $0, catalogue: $1).paths(of: photo.md5)
     }
-    return try memory.with(bytes: photo.size, remote.cancellation) {
-      if try remote.has(photo) { return false }
-      let bytes = try files.read(photo, at: paths + [Array(photo.filename.utf8)], remote.cancellation)
-      try remote.put(photo, bytes)
-      return true
-    }
+    try files.withFile(of: photo, at: paths + [Array(photo.filename.utf8)]) { try remote.put(photo, $0) }
+    return true
   }
+
+  /// Records uploads, after the remote has made them durable; those of photos that were deleted meanwhile are ignored.
+  ///
+  /// - Throws: the errors of the remote; the photos return to the queue
+  private func record(_ photos: [MD5]) throws {
+    if photos.isEmpty { return }
+    do {
+      try remote.makeDurable()
+    } catch {
+      for md5 in photos { try catalogue.releaseBackup(md5) }
+      throw EndOfRun(error: error)
+    }
+    try catalogue.finishBackups(photos)
+  }
+
+  /// An error that concerns no single photo.
+  private struct EndOfRun: Error { var error: any Error }
 
   /// Records a photo that was not uploaded.
   ///
   /// - Throws: an error that concerns all photos; the photo returns to the queue
   private func recordFailure(_ photo: Photo, _ error: any Error) throws {
+    if let end = error as? EndOfRun { throw end.error }
     if case .cancelled = (error as? ObjectStoreError)?.reason {
       return try catalogue.releaseBackup(photo.md5)
     }
@@ -201,7 +242,11 @@ private final class BackupRun: Sendable {
       throw error
     }
     let message = SatchelError(converting: error).message
-    try finish { try catalogue.failBackup(photo.md5, reason: message) }
+    do {
+      try catalogue.failBackup(photo.md5, reason: message)
+    } catch let error as SatchelError where error.code == .notFound {
+      // Deleted meanwhile.
+    }
     state.withLock { state in
       state.report.failedCount += 1
       guard state.report.failed.count < PhotoBackupReport.maxListed else { return }
@@ -218,13 +263,14 @@ private final class BackupRun: Sendable {
     }
   }
 
-  /// Records a result, unless the photo was deleted meanwhile: then there is nothing to record.
-  private func finish(_ body: () throws -> Void) throws {
-    do {
-      try body()
-    } catch let error as SatchelError where error.code == .notFound {}
-  }
-
   /// Reports progress; when the callback ends the run, the session's cancellation is set.
   private func report(_ change: (inout SyncProgress) -> Void) { try? session.report(change) }
+}
+
+extension Array {
+  /// Returns the elements, and removes them.
+  fileprivate mutating func taken() -> Self {
+    defer { self = [] }
+    return self
+  }
 }

@@ -24,6 +24,8 @@ public final class DirectoryStore: ObjectStore {
 
   public var listsETags: Bool { true }
 
+  public var tagsContent: Bool { true }
+
   var metadata: MetadataFiles { MetadataFiles(tree: tree) }
 
   /// Creates nothing: the first write creates the directory.
@@ -160,7 +162,7 @@ extension DirectoryStore: PlacedStore {
       guard let reserved = try tree.directory([DirectoryTree.reserved]),
         let incoming = try tree.directory(Self.incoming, making: true)
       else { return }
-      let file = try IncomingFile(in: incoming, tree.calls)
+      let file = try IncomingFile(in: incoming, tree)
       try file.write(Array("\(Self.start)\(id)\"}".utf8), .never)
       try file.move(to: reserved, Self.name)
     }
@@ -168,48 +170,58 @@ extension DirectoryStore: PlacedStore {
   }
 }
 
-extension DirectoryStore: LazyObjectStore {
+extension DirectoryStore: LazyObjectStore, TransferStore {
   public func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     try put(
-      key, body, condition: condition, metadata: metadata, isDurable: true, cancellation: cancellation)
+      key, condition: condition, metadata: metadata, isDurable: true, cancellation: cancellation
+    ) { file throws(ObjectStoreError) in try Self.write(body, to: file, cancellation) }
   }
 
   package func putLazily(_ key: ObjectKey, _ body: [UInt8], cancellation: Cancellation)
     throws(ObjectStoreError)
   {
     _ = try put(
-      key, body, condition: .ifAbsent, metadata: .none, isDurable: false, cancellation: cancellation)
+      key, condition: .ifAbsent, metadata: .none, isDurable: false, cancellation: cancellation
+    ) { file throws(ObjectStoreError) in try Self.write(body, to: file, cancellation) }
+  }
+
+  private static func write(_ body: [UInt8], to file: IncomingFile, _ cancellation: Cancellation)
+    throws(ObjectStoreError) -> [UInt8]
+  {
+    try file.write(body, cancellation)
+    return SHA256.digest(body)
   }
 
   package func makeDurable(_ prefix: ObjectPrefix) throws(ObjectStoreError) {
     // A directory that was removed had no object left.
-    try tree.directory(prefix.text.split(separator: "/").map(String.init)[...])?.sync(tree.calls)
+    try tree.directory(prefix.text.split(separator: "/").map(String.init)[...])?.syncNames(tree.calls)
   }
 
+  /// Writes an object.
+  ///
+  /// - Parameter write: writes and syncs the body, and returns its SHA-256
   private func put(
-    _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
-    cancellation: Cancellation
+    _ key: ObjectKey, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
+    cancellation: Cancellation, write: (IncomingFile) throws(ObjectStoreError) -> [UInt8]
   ) throws(ObjectStoreError) -> ETag {
     try cancellation.check()
     let path = try tree.path(to: key)
-    guard let name = path.last, Int64(body.count) <= StoredObject.maximumSize else {
-      throw ObjectStoreError(.failed(.full), "\(key): the object is larger than 1 GiB")
+    guard let name = path.last, let incoming = try tree.directory(Self.incoming, making: true) else {
+      throw vanished(key)
     }
-    let etag = ETag(hash: SHA256.digest(body))
-    guard let incoming = try tree.directory(Self.incoming, making: true) else { throw vanished(key) }
     // The body is written before the lock is taken, so that writers of other objects do not wait for it.
-    let file = try IncomingFile(in: incoming, tree.calls)
-    try file.write(body, cancellation)
+    let file = try IncomingFile(in: incoming, tree)
+    let etag = ETag(hash: try write(file))
     try locked(cancellation) { () throws(ObjectStoreError) in
       do throws(ObjectStoreError) {
         try check(condition, on: key, at: path, cancellation)
       } catch {
         // The object may be the caller's own, whose directory could not be synced, and the caller continues
         // from it.
-        if isDurable { try tree.directory(path.dropLast())?.sync(tree.calls) }
+        if isDurable { try tree.directory(path.dropLast())?.syncNames(tree.calls) }
         throw error
       }
       try writeID()
@@ -219,6 +231,43 @@ extension DirectoryStore: LazyObjectStore {
       self.metadata.removeOthers(key, keeping: etag)
     }
     return etag
+  }
+
+  package var transferLimits: TransferLimits { TransferLimits(object: .max, whole: .max) }
+
+  package func put(
+    _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    try put(
+      key, condition: condition, metadata: metadata, isDurable: isDurable, cancellation: cancellation
+    ) { file throws(ObjectStoreError) in
+      let digests = try body.forEachBlock(cancellation) { block throws(ObjectStoreError) in
+        try file.append(block)
+      }
+      try file.sync()
+      return digests.sha256
+    }
+  }
+
+  package func read(
+    _ key: ObjectKey, from offset: Int64, ifMatch known: ETag?, into receiver: any BodyReceiver,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) {
+    try cancellation.check()
+    let path = try tree.path(to: key)
+    guard let file = try tree.object(key, path: path) else {
+      throw ObjectStoreError(.notFound, "\(key): the object does not exist")
+    }
+    let current = known == nil ? nil : try file.etag(cancellation)
+    guard offset <= file.size, known == current else {
+      throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed")
+    }
+    // Without an ETag, which would need another reading: an open file remains the same version.
+    try receiver.begin(size: file.size, etag: nil)
+    try file.forEachPart(from: offset, cancellation) { part throws(ObjectStoreError) in
+      try receiver.receive(part)
+    }
   }
 
   public func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
@@ -235,7 +284,7 @@ extension DirectoryStore: LazyObjectStore {
       }
       do throws(ObjectStoreError) {
         // Also when there is no object: an earlier call may have removed it, and could not sync the directory.
-        try parent.sync(tree.calls)
+        try parent.syncNames(tree.calls)
       } catch {
         throw ObjectStoreError(.unknownOutcome(retryAfter: nil), "\(key): \(error.message)")
       }
@@ -252,7 +301,7 @@ extension DirectoryStore: LazyObjectStore {
         .transient(retryAfter: nil),
         "\(DirectoryTree.reserved): the store's directory was removed during the write")
     }
-    let lock = try DirectoryLock(in: reserved, timeout: timeout, cancellation)
+    let lock = try DirectoryLock(in: reserved, of: tree, timeout: timeout, cancellation)
     try body()
     _ = consume lock
   }

@@ -16,6 +16,8 @@ final class DirectoryTree: Sendable {
   let path: String
   let calls: FileCalls
   private let opened = Locked<Root?>(nil)
+  /// The group's rights on the root, if the group may write there, and whether they are inherited.
+  private let groupMode = Locked<mode_t>(0)
 
   /// - Parameter path: a directory; the first write creates it, if its parent exists
   init(_ path: String, _ calls: FileCalls) throws(ObjectStoreError) {
@@ -52,13 +54,27 @@ final class DirectoryTree: Sendable {
       // Its name is synced, because a power loss would otherwise lose all files in it.
       let parent = openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard parent >= 0 else { throw Self.unusable(errno, path) }
-      try Descriptor(parent).sync(calls)
+      try Descriptor(parent).syncNames(calls)
+    }
+    if let status = root.descriptor.status, status.st_mode & S_IWGRP != 0 {
+      groupMode.withLock { $0 = status.st_mode & (S_IRWXG | S_ISGID) }
     }
     return opened.withLock { opened in
       let kept = opened ?? root
       opened = kept
       return kept
     }
+  }
+
+  /// Gives the group the rights on a new file or directory that it has on the root, if it may write there: whatever the
+  /// umask, all users of the group write to the store.
+  func share(_ file: Int32) {
+    let group = groupMode.withLock { $0 }
+    var status = stat()
+    guard group != 0, fstat(file, &status) == 0, status.st_uid == geteuid() else { return }
+    let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    let mode = status.st_mode & 0o7777 | (isDirectory ? group : group & (S_IRGRP | S_IWGRP))
+    if mode != status.st_mode & 0o7777 { _ = fchmod(file, mode) }
   }
 
   // `.notFound` is reserved for missing objects; a missing root directory is a permanent failure.
@@ -113,16 +129,18 @@ final class DirectoryTree: Sendable {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     var number = openat(parent, name, flags)
     if number < 0, errno == ENOENT, making {
-      guard mkdirat(parent, name, 0o777) == 0 || errno == EEXIST else { throw .system(errno, name) }
+      let isNew = mkdirat(parent, name, 0o777) == 0
+      guard isNew || errno == EEXIST else { throw .system(errno, name) }
       // A new directory entry is durable only after an fsync of its parent. The next writer, which finds a
       // directory, does not sync it.
-      while calls.sync(parent) != 0 {
+      while calls.sync(parent) != 0, !DiskFile.cannotSyncDirectories(errno) {
         let code = errno
         if code == EINTR { continue }
         unlinkat(parent, name, AT_REMOVEDIR)
         throw .system(code, name)
       }
       number = openat(parent, name, flags)
+      if isNew, number >= 0 { share(number) }
     }
     if number >= 0 { return Descriptor(number) }
     let code = errno
@@ -224,6 +242,13 @@ struct Descriptor: ~Copyable, Sendable {
       if errno != EINTR { throw .system(errno, "making a write durable") }
     }
   }
+
+  /// Flushes the names in a directory to stable storage.
+  func syncNames(_ calls: FileCalls) throws(ObjectStoreError) {
+    while calls.sync(number) != 0, !DiskFile.cannotSyncDirectories(errno) {
+      if errno != EINTR { throw .system(errno, "making a write durable") }
+    }
+  }
 }
 
 extension ObjectStoreError {
@@ -258,13 +283,16 @@ struct DirectoryLock: ~Copyable {
   ///   - reserved: the store's reserved directory
   ///   - timeout: milliseconds
   /// - Throws: `.transient` when the lock is not free within the timeout
-  init(in reserved: borrowing Descriptor, timeout: Int64, _ cancellation: Cancellation)
+  init(
+    in reserved: borrowing Descriptor, of tree: DirectoryTree, timeout: Int64, _ cancellation: Cancellation
+  )
     throws(ObjectStoreError)
   {
     // The file is opened for each lock: two uses of one open file description would share the flock.
     let number = openat(reserved.number, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
     guard number >= 0 else { throw .system(errno, "opening the store's lock file") }
     let file = Descriptor(number)
+    tree.share(number)
     let start = Clock.monotonic.now()
     var pause: UInt32 = 50
     while flock(file.number, LOCK_EX | LOCK_NB) != 0 {

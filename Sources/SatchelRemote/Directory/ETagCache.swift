@@ -53,7 +53,7 @@ struct ETagCache {
   /// because the directory is read-only.
   private mutating func startTime() -> Int64? {
     if incoming == nil, let directory = try? tree.directory(DirectoryStore.incoming) {
-      incoming = try? IncomingFile(in: directory, tree.calls)
+      incoming = try? IncomingFile(in: directory, tree)
     }
     return incoming?.status.map { FileVersion($0).changed }
   }

@@ -45,19 +45,19 @@ struct ObjectFile: ~Copyable {
     return (body, ETag(hash: hash.digest()))
   }
 
-  private func forEachPart(
-    _ cancellation: Cancellation, _ body: (UnsafeRawBufferPointer) -> Void
+  /// Reads the content from an offset on.
+  func forEachPart(
+    from start: Int64 = 0, _ cancellation: Cancellation,
+    _ body: (UnsafeRawBufferPointer) throws(ObjectStoreError) -> Void
   ) throws(ObjectStoreError) {
-    var buffer = [UInt8](repeating: 0, count: Int(min(max(size, 1), 1 << 20)))
-    var offset: Int64 = 0
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: Int(min(max(size, 1), 1 << 20)), alignment: 16)
+    defer { buffer.deallocate() }
+    var offset = start
     while offset < size {
       try cancellation.check()
       let length = Int(min(Int64(buffer.count), size - offset))
-      let count = buffer.withUnsafeMutableBytes { buffer in
-        let count = pread(file.number, buffer.baseAddress, length, off_t(offset))
-        if count > 0 { body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count))) }
-        return count
-      }
+      let count = pread(file.number, buffer.baseAddress, length, off_t(offset))
       if count < 0 {
         if errno == EINTR { continue }
         // An unreadable sector, for example.
@@ -65,6 +65,7 @@ struct ObjectFile: ~Copyable {
         throw errno == EIO ? failure.concerning(.object) : failure
       }
       guard count > 0 else { throw ObjectStoreError(.truncated, "\(key): the file shrank while it was read") }
+      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       offset += Int64(count)
     }
   }
@@ -113,7 +114,7 @@ struct MetadataFiles {
     if metadata == .none {
       guard let directory = try tree.directory(path[...]) else { return }
       if unlinkat(directory.number, etag.text, 0) != 0, errno != ENOENT { throw .system(errno, key.text) }
-      return try directory.sync(tree.calls)
+      return try directory.syncNames(tree.calls)
     }
     guard let directory = try tree.directory(path[...], making: true),
       let incoming = try tree.directory(DirectoryStore.incoming, making: true)
@@ -121,7 +122,7 @@ struct MetadataFiles {
       throw ObjectStoreError(
         .transient(retryAfter: nil), "\(key): its directory was removed during the write")
     }
-    let file = try IncomingFile(in: incoming, tree.calls)
+    let file = try IncomingFile(in: incoming, tree)
     let lines = metadata.values.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)\n" }
     try file.write(Array(lines.joined().utf8), .never)
     try file.move(to: directory, etag.text)
@@ -160,9 +161,11 @@ final class IncomingFile {
   private let name: String
   private let calls: FileCalls
   private var hasMoved = false
+  /// The bytes that were appended.
+  private var size: Int64 = 0
 
   /// - Parameter directory: on the same file system as the final directory
-  init(in directory: consuming Descriptor, _ calls: FileCalls) throws(ObjectStoreError) {
+  init(in directory: consuming Descriptor, _ tree: DirectoryTree) throws(ObjectStoreError) {
     while true {
       let name = (0..<2).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
       let number = openat(directory.number, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
@@ -182,7 +185,8 @@ final class IncomingFile {
       self.directory = directory
       self.file = file
       self.name = name
-      self.calls = calls
+      calls = tree.calls
+      tree.share(number)
       return
     }
   }
@@ -194,21 +198,34 @@ final class IncomingFile {
 
   /// Writes the whole content, and syncs it to stable storage.
   func write(_ bytes: [UInt8], _ cancellation: Cancellation) throws(ObjectStoreError) {
-    var offset = 0
-    while offset < bytes.count {
+    for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
       try cancellation.check()
-      let part = min(bytes.count - offset, 1 << 20)
-      let written = bytes.withUnsafeBytes { bytes in
-        pwrite(file.number, bytes.baseAddress?.advanced(by: offset), part, off_t(offset))
+      let failure = bytes[start..<min(start + 1 << 20, bytes.count)].withUnsafeBytes {
+        block -> ObjectStoreError? in
+        do throws(ObjectStoreError) {
+          try append(block)
+          return nil
+        } catch { return error }
       }
-      if written < 0 {
-        if errno == EINTR { continue }
-        throw .system(errno, "writing a temporary file")
-      }
-      offset += written
+      if let failure { throw failure }
     }
-    try file.sync(calls)
+    try sync()
   }
+
+  func append(_ block: UnsafeRawBufferPointer) throws(ObjectStoreError) {
+    var done = 0
+    while done < block.count {
+      let count = pwrite(
+        file.number, block.baseAddress?.advanced(by: done), block.count - done, off_t(size) + off_t(done))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .system(errno, "writing a temporary file") }
+      done += count
+    }
+    size += Int64(block.count)
+  }
+
+  /// Syncs the content to stable storage.
+  func sync() throws(ObjectStoreError) { try file.sync(calls) }
 
   /// Renames the file to its final name, and atomically replaces an existing file.
   ///
@@ -221,7 +238,7 @@ final class IncomingFile {
     hasMoved = true
     guard isDurable else { return }
     do throws(ObjectStoreError) {
-      try parent.sync(calls)
+      try parent.syncNames(calls)
     } catch {
       throw ObjectStoreError(.unknownOutcome(retryAfter: nil), "\(target): \(error.message)")
     }

@@ -27,10 +27,13 @@ final class HTTPClient: Sendable {
     let (response, hasHeaders, failure) = session.perform(
       request, caFile: caFile, timeouts: timeouts, cancellation: cancellation)
     release(session)
+    if let failure = request.body.reader?.failure ?? request.receiver?.failure {
+      throw HTTPFailure(kind: .refused(failure), message: failure.message)
+    }
     guard let failure else { return response }
     // A truncated error response (a server may respond before it has read the whole request) and a truncated
     // response to anything but GET are accepted: only their headers matter.
-    if failure.kind == .truncated, hasHeaders, !(response.isSuccess && request.method == "GET") {
+    if case .truncated = failure.kind, hasHeaders, !(response.isSuccess && request.method == "GET") {
       return response
     }
     throw failure
@@ -64,13 +67,28 @@ struct HTTPRequest {
   var url: String
   /// All headers except Content-Length.
   var headers: [SigningRequest.Field]
-  var body: [UInt8]?
+  var body = HTTPBody.none
+  /// Gets the body of a successful response; nil to collect it.
+  var receiver: HTTPBodyReceiver?
   /// Whether the request must use a new connection, because it must not be sent twice unnoticed: libcurl
   /// repeats a request on a reused connection that turns out to be dead, although the server may have
   /// executed it.
   var needsOwnConnection = false
   /// The maximum size of the response body in bytes.
   var limit: Int64
+}
+
+/// The body of a request.
+enum HTTPBody {
+  /// None, as of a read.
+  case none
+  case bytes([UInt8])
+  /// Read while it is sent.
+  case stream(HTTPBodyReader)
+
+  var reader: HTTPBodyReader? {
+    if case .stream(let reader) = self { reader } else { nil }
+  }
 }
 
 /// An HTTP response.
@@ -117,6 +135,8 @@ struct HTTPFailure: Error {
     case invalidRequest
     /// A required library is not installed.
     case libraryMissing
+    /// The file at this end failed; the request was broken off.
+    case refused(ObjectStoreError)
   }
 
   var kind: Kind

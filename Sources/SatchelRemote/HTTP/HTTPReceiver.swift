@@ -13,10 +13,12 @@ struct HTTPReceiver {
   private var headerBytes = 0
   /// The maximum size of the body; nil for HEAD, whose Content-Length announces no body.
   private let limit: Int64?
+  private let receiver: HTTPBodyReceiver?
   private let cancellation: Cancellation
 
   init(_ request: HTTPRequest, cancellation: Cancellation) {
     limit = request.method == "HEAD" ? nil : request.limit
+    receiver = request.receiver
     self.cancellation = cancellation
   }
 
@@ -52,6 +54,7 @@ struct HTTPReceiver {
   ///
   /// - Returns: false when a limit is exceeded
   mutating func body(_ part: UnsafeRawBufferPointer) -> Bool {
+    if response.isSuccess, let receiver { return receiver.receive(part, response) }
     if response.isSuccess {
       guard Int64(response.body.count) + Int64(part.count) <= limit ?? 0 else { return false }
     } else if Int64(response.body.count) + Int64(part.count) > Self.maximumError {
@@ -62,7 +65,8 @@ struct HTTPReceiver {
   }
 
   private mutating func reserve() -> Bool {
-    guard hasHeaders, response.isSuccess, let limit, let length = response.headers["content-length"],
+    guard hasHeaders, response.isSuccess, receiver == nil, let limit,
+      let length = response.headers["content-length"],
       let length = Int64(length)
     else { return true }
     guard length <= limit else { return false }

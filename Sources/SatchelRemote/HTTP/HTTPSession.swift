@@ -28,11 +28,11 @@ final class HTTPSession: @unchecked Sendable {
     _ request: HTTPRequest, caFile: String?, timeouts: HTTPTimeouts, cancellation: Cancellation
   ) -> (response: HTTPResponse, hasHeaders: Bool, failure: HTTPFailure?) {
     let lines = request.headers.map { $0.value.isEmpty ? $0.name + ";" : $0.name + ": " + $0.value }
-    var receiver = HTTPReceiver(request, cancellation: cancellation)
+    var state = State(HTTPReceiver(request, cancellation: cancellation), request.body.reader)
     var result = ccurl_result()
     withCStrings([request.method, request.url, caFile ?? ""] + lines) { strings in
       request.body.withBytes { bytes in
-        withUnsafeMutablePointer(to: &receiver) { receiver in
+        withUnsafeMutablePointer(to: &state) { state in
           var call = ccurl_request()
           call.method = strings[0]
           call.url = strings[1]
@@ -40,21 +40,30 @@ final class HTTPSession: @unchecked Sendable {
           call.headers = strings.baseAddress.map { UnsafePointer($0 + 3) }
           call.header_count = lines.count
           call.body = bytes.baseAddress
-          call.body_length = bytes.count
+          call.body_length = state.pointee.reader?.count ?? Int64(bytes.count)
           call.connect_timeout = timeouts.connect
           call.stall_timeout = timeouts.stall
           call.total_timeout = timeouts.total
           call.fresh_connection = request.needsOwnConnection
-          call.context = UnsafeMutableRawPointer(receiver)
+          call.context = UnsafeMutableRawPointer(state)
           call.on_header = { context, line, length in
-            HTTPSession.receiver(context)?.pointee.header(UnsafeRawBufferPointer(start: line, count: length))
+            HTTPSession.state(context)?.pointee.receiver.header(
+              UnsafeRawBufferPointer(start: line, count: length))
               ?? false
           }
           call.on_body = { context, bytes, length in
-            HTTPSession.receiver(context)?.pointee.body(UnsafeRawBufferPointer(start: bytes, count: length))
+            HTTPSession.state(context)?.pointee.receiver.body(
+              UnsafeRawBufferPointer(start: bytes, count: length))
               ?? false
           }
-          call.is_cancelled = { HTTPSession.receiver($0)?.pointee.isCancelled ?? false }
+          call.is_cancelled = { HTTPSession.state($0)?.pointee.receiver.isCancelled ?? false }
+          if state.pointee.reader != nil {
+            call.on_read = { context, bytes, size in
+              HTTPSession.state(context)?.pointee.reader?.read(
+                into: UnsafeMutableRawBufferPointer(start: bytes, count: size)) ?? -1
+            }
+            call.on_rewind = { HTTPSession.state($0)?.pointee.reader?.rewind() }
+          }
           ccurl_perform(session, &call, &result)
         }
       }
@@ -63,11 +72,22 @@ final class HTTPSession: @unchecked Sendable {
       String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
     }
     let failure = Self.kind(result.outcome).map { HTTPFailure(kind: $0, message: message) }
-    return (receiver.response, receiver.hasHeaders, failure)
+    return (state.receiver.response, state.receiver.hasHeaders, failure)
   }
 
-  private static func receiver(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<HTTPReceiver>? {
-    context?.assumingMemoryBound(to: HTTPReceiver.self)
+  /// The context of a request's callbacks.
+  private struct State {
+    var receiver: HTTPReceiver
+    let reader: HTTPBodyReader?
+
+    init(_ receiver: HTTPReceiver, _ reader: HTTPBodyReader?) {
+      self.receiver = receiver
+      self.reader = reader
+    }
+  }
+
+  private static func state(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<State>? {
+    context?.assumingMemoryBound(to: State.self)
   }
 
   private static func kind(_ outcome: ccurl_outcome) -> HTTPFailure.Kind? {
@@ -104,15 +124,15 @@ private func withCStrings(
   }
 }
 
-extension [UInt8]? {
-  /// Calls `body` with the bytes; the address is not null for an empty array, only for nil.
+extension HTTPBody {
+  /// Calls `body` with the bytes in memory; the address is not null for an empty array, only for other bodies.
   fileprivate func withBytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     switch self {
-    case nil: body(UnsafeBufferPointer(start: nil, count: 0))
-    case let bytes? where bytes.isEmpty:
+    case .none, .stream: body(UnsafeBufferPointer(start: nil, count: 0))
+    case .bytes(let bytes) where bytes.isEmpty:
       var nothing: UInt8 = 0
       withUnsafePointer(to: &nothing) { body(UnsafeBufferPointer(start: $0, count: 0)) }
-    case let bytes?: bytes.withUnsafeBufferPointer(body)
+    case .bytes(let bytes): bytes.withUnsafeBufferPointer(body)
     }
   }
 }

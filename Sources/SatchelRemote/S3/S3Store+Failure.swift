@@ -98,8 +98,10 @@ extension S3Store {
       case .noMemory: .failed(.noMemory)
       case .invalidRequest: .failed(.invalid)
       case .libraryMissing: .failed(.io)
+      case .refused(let error): error.reason
       }
     switch failure.kind {
+    case .refused(let error): return error
     case .cancelled: return ObjectStoreError(reason, "\(subject): cancelled by the caller")
     case .tooLarge:
       return ObjectStoreError(reason, "\(subject): the store's response is larger than the limit")

@@ -5,20 +5,22 @@ extension S3Store {
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    var headers: [SigningRequest.Field] = [("content-type", Self.contentType(of: key))]
-    headers += metadata.values.map { ("x-amz-meta-" + $0.key, $0.value) }
+    try put(
+      key, { .bytes(body) }, ContentHash.digests(of: body), condition: condition, metadata: metadata,
+      cancellation: cancellation)
+  }
+
+  /// Writes an object.
+  ///
+  /// - Parameter body: called for each request
+  func put(
+    _ key: ObjectKey, _ body: () -> HTTPBody, _ digests: ContentDigests, condition: ObjectCondition,
+    metadata: ObjectMetadata, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
     var request = SigningRequest(
-      .put, host: endpoint.host, path: try endpoint.path(of: key), headers: headers,
-      payload: PayloadHash(of: body))
-    let response: HTTPResponse
-    switch condition {
-    case .none: response = try send(request, about: key.text, body: body, cancellation)
-    case .ifAbsent:
-      request.headers.append(("if-none-match", "*"))
-      response = try send(request, about: key.text, body: body, needsOwnConnection: true, cancellation)
-    case .ifMatch(let known):
-      response = try send(request, about: key, body: body, ifMatch: known, cancellation)
-    }
+      .put, host: endpoint.host, path: try endpoint.path(of: key),
+      headers: Self.headers(key, metadata) + [Self.checksum(digests)], payload: PayloadHash(of: digests))
+    let response = try send(&request, about: key, body: body, condition: condition, cancellation)
     guard response.isSuccess else { throw failure(response, about: key.text, isWriting: true) }
     if response.headers["etag"] != nil { return try etag(of: response, key) }
     // Some gateways respond to a PUT without an ETag.
@@ -26,6 +28,31 @@ extension S3Store {
       return try head(key, cancellation: cancellation).etag
     } catch {
       throw ObjectStoreError(.unknownOutcome(retryAfter: error.retryAfter), error.message)
+    }
+  }
+
+  /// The headers of a new object.
+  static func headers(_ key: ObjectKey, _ metadata: ObjectMetadata) -> [SigningRequest.Field] {
+    [("content-type", contentType(of: key))] + metadata.values.map { ("x-amz-meta-" + $0.key, $0.value) }
+  }
+
+  /// The checksum header of a body, which buckets with Object Lock demand.
+  static func checksum(_ digests: ContentDigests) -> SigningRequest.Field {
+    ("content-md5", Base64.encode(digests.md5))
+  }
+
+  /// Sends a request that writes an object, under a condition.
+  func send(
+    _ request: inout SigningRequest, about key: ObjectKey, body: () -> HTTPBody, condition: ObjectCondition,
+    _ cancellation: Cancellation
+  ) throws(ObjectStoreError) -> HTTPResponse {
+    switch condition {
+    case .none: return try send(request, about: key.text, body: body(), cancellation)
+    case .ifAbsent:
+      request.headers.append(("if-none-match", "*"))
+      return try send(request, about: key.text, body: body(), needsOwnConnection: true, cancellation)
+    case .ifMatch(let known):
+      return try send(request, about: key, body: body, ifMatch: known, cancellation)
     }
   }
 
@@ -46,7 +73,7 @@ extension S3Store {
       guard try head(key, cancellation: cancellation).etag == known else {
         throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed: its ETag differs")
       }
-      response = try send(request, about: key, body: nil, ifMatch: known, cancellation)
+      response = try send(request, about: key, body: { .none }, ifMatch: known, cancellation)
     } else {
       response = try send(request, about: key.text, cancellation)
     }
@@ -57,16 +84,16 @@ extension S3Store {
 
   /// Sends a request with If-Match, with the ETag quoted as the server expects.
   private func send(
-    _ request: SigningRequest, about key: ObjectKey, body: [UInt8]?, ifMatch known: ETag,
+    _ request: SigningRequest, about key: ObjectKey, body: () -> HTTPBody, ifMatch known: ETag,
     _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> HTTPResponse {
     func attempt(_ quoting: ETagQuoting) throws(ObjectStoreError) -> HTTPResponse {
       var request = request
       request.headers.append(("if-match", quoting.header(known)))
       let response = try send(
-        request, about: key.text, body: body, needsOwnConnection: true, cancellation)
+        request, about: key.text, body: body(), needsOwnConnection: true, cancellation)
       // A delete proves nothing: most servers ignore its condition.
-      if response.isSuccess, request.method == .put { self.quoting.withLock { $0 = quoting } }
+      if response.isSuccess, request.method != .delete { self.quoting.withLock { $0 = quoting } }
       return response
     }
     let quoting = quoting.withLock { $0 }

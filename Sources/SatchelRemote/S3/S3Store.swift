@@ -39,7 +39,7 @@ public final class S3Store: ObjectStore, DatedObjectStore {
 
   /// The endpoint's origin, bucket, style and prefix.
   public var identity: String? {
-    "s3 \(endpoint.origin) \(endpoint.bucket) \(endpoint.style.rawValue) \(endpoint.prefix?.text ?? "")"
+    "s3 \(endpoint.origin)\(endpoint.path) \(endpoint.bucket) \(endpoint.style.rawValue) \(endpoint.prefix?.text ?? "")"
   }
 
   public func get(
@@ -72,10 +72,22 @@ public final class S3Store: ObjectStore, DatedObjectStore {
       throw try reasonToRefuse(key, cancellation) ?? failure(response, about: key.text)
     }
     guard response.status == 200 else { throw failure(response, about: key.text) }
-    guard let size = response.headers["content-length"].flatMap({ Int64($0) }), size >= 0 else {
-      throw ObjectStoreError(.failed(.foreign), "\(key): the store's response has no valid Content-Length")
+    var size = response.headers["content-length"].flatMap { Int64($0) }
+    // Optional in HTTP, and removed by proxies that compress.
+    if size == nil { size = try listedSize(of: key, cancellation) }
+    guard let size, size >= 0 else {
+      throw ObjectStoreError(
+        .failed(.foreign),
+        "\(key): the store says the size of the object neither in a response to HEAD nor in a listing",
+        faultClass: .object)
     }
     return ObjectHead(size: size, etag: try etag(of: response, key), metadata: Self.metadata(response))
+  }
+
+  private func listedSize(of key: ObjectKey, _ cancellation: Cancellation) throws(ObjectStoreError) -> Int64?
+  {
+    let page = try list(ObjectPrefix(key.text), from: nil, limit: 1, cancellation: cancellation)
+    return page.entries.first { $0.key == key }?.size
   }
 
   /// The failure of reading the first byte of an object; nil when it can be read.
@@ -92,17 +104,16 @@ public final class S3Store: ObjectStore, DatedObjectStore {
   ///
   /// - Parameters:
   ///   - subject: the subject for messages
-  ///   - body: the request body; nil for reads
   ///   - limit: the maximum size of the response body in bytes
   func send(
-    _ request: SigningRequest, about subject: String, body: [UInt8]? = nil, limit: Int64 = 1 << 20,
-    needsOwnConnection: Bool = false, _ cancellation: Cancellation
+    _ request: SigningRequest, about subject: String, body: HTTPBody = .none, limit: Int64 = 1 << 20,
+    receiver: HTTPBodyReceiver? = nil, needsOwnConnection: Bool = false, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> HTTPResponse {
     try cancellation.check()
     let signed = try signer.sign(request)
     let call = HTTPRequest(
       method: signed.method.rawValue, url: endpoint.origin + signed.target, headers: signed.headers,
-      body: body,
+      body: body, receiver: receiver,
       needsOwnConnection: needsOwnConnection, limit: limit)
     do throws(HTTPFailure) {
       let response = try client.perform(call, cancellation: cancellation)
@@ -129,7 +140,7 @@ public final class S3Store: ObjectStore, DatedObjectStore {
 
   /// Returns the valid metadata of a response; other programs may have written names or values that are not
   /// valid.
-  private static func metadata(_ response: HTTPResponse) -> ObjectMetadata {
+  static func metadata(_ response: HTTPResponse) -> ObjectMetadata {
     let prefix = "x-amz-meta-"
     var values: [String: String] = [:]
     for (name, value) in response.headers where name.hasPrefix(prefix) {

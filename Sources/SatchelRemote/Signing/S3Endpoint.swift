@@ -11,36 +11,50 @@ public struct S3Endpoint: Sendable, Equatable {
   public let isSecure: Bool
   /// The value of the Host header: the host, with the port unless it is the scheme's default.
   public let host: String
+  /// The path below which the store has its buckets; empty, or with a slash at its begin and none at its end.
+  public let path: String
   public let bucket: String
   public let style: Style
   /// The prefix of all keys, if any.
   public let prefix: ObjectKey?
 
   /// - Parameters:
-  ///   - address: "https://host", optionally with a port; "http://" for servers on the same machine or
+  ///   - address: "https://host", optionally with a port and a path; "http://" for servers on the same machine or
   ///     network
-  ///   - bucket: 3 to 63 of a-z, 0-9, "-" and "."
+  ///   - bucket: 3 to 63 of a-z, 0-9, "-" and "."; with addressing by path also A-Z and "_", which older buckets and
+  ///     other stores have
   /// - Throws: `.failed(.invalid)` with the invalid part
   public init(
     address: String, bucket: String, style: Style = .path, prefix: ObjectKey? = nil
   ) throws(ObjectStoreError) {
     func invalid(_ reason: String) -> ObjectStoreError { ObjectStoreError(.failed(.invalid), reason) }
-    let address = address.lowercased()
-    let isSecure = address.hasPrefix("https://")
-    guard isSecure || address.hasPrefix("http://") else {
+    let scheme = address.prefix(8).lowercased()
+    let isSecure = scheme.hasPrefix("https://")
+    guard isSecure || scheme.hasPrefix("http://") else {
       throw invalid("the address of the object store begins with neither https:// nor http://")
     }
-    var authority = address.utf8.dropFirst(isSecure ? 8 : 7)
-    if authority.last == UInt8(ascii: "/") { authority = authority.dropLast() }
-    // A path, query or user is not allowed: the address may appear in proxies and logs, and must not contain
-    // secrets.
+    let rest = address.dropFirst(isSecure ? 8 : 7)
+    let authority = rest.prefix { $0 != "/" }.lowercased()[...].utf8
+    var path = rest.drop { $0 != "/" }
+    if path.last == "/" { path = path.dropLast() }
+    // A query or user is not allowed: the address may appear in proxies and logs, and must not contain secrets.
+    guard Self.isPath(path) else {
+      throw invalid(
+        "the path of the object store's address must have components of letters, digits, \"-\", \"_\", \"~\" and \".\""
+      )
+    }
     guard let host = Self.host(authority, defaultPort: isSecure ? "443" : "80") else {
       throw invalid(
-        "the address of the object store must be a host with an optional port, without path or user")
+        "the address of the object store must be a host with an optional port and path, without user or query"
+      )
     }
-    guard (3...63).contains(bucket.utf8.count), bucket.utf8.allSatisfy(Self.isOfBucket),
-      bucket.utf8.first.map(Self.isLetterOrDigit) == true, bucket.utf8.last.map(Self.isLetterOrDigit) == true
-    else { throw invalid("the bucket name must be 3 to 63 of a-z, 0-9, \"-\" and \".\"") }
+    guard (3...63).contains(bucket.utf8.count), bucket.utf8.allSatisfy({ Self.isOfBucket($0, style) }),
+      bucket.utf8.first.map({ Self.isOfBucket($0, style) && Self.isWord($0) }) == true,
+      bucket.utf8.last.map({ Self.isOfBucket($0, style) && Self.isWord($0) }) == true
+    else {
+      throw invalid(
+        "the bucket name must be 3 to 63 of a-z, 0-9, \"-\" and \".\", with path style also of A-Z and \"_\"")
+    }
     // The wildcard certificate of an endpoint covers one additional label, not two.
     guard style == .path || !isSecure || !bucket.utf8.contains(UInt8(ascii: ".")) else {
       throw invalid(
@@ -48,6 +62,7 @@ public struct S3Endpoint: Sendable, Equatable {
     }
     self.isSecure = isSecure
     self.host = style == .path ? host : bucket + "." + host
+    self.path = String(path)
     self.bucket = bucket
     self.style = style
     self.prefix = prefix
@@ -61,11 +76,11 @@ public struct S3Endpoint: Sendable, Equatable {
   /// - Throws: `.invalidKey` when the key with the prefix is too long
   package func path(of key: ObjectKey) throws(ObjectStoreError) -> String {
     let full = if let prefix { try key.below(prefix) } else { key }
-    return (style == .path ? "/" + bucket : "") + "/" + full.text
+    return path + (style == .path ? "/" + bucket : "") + "/" + full.text
   }
 
   /// The path of the bucket itself, for listings.
-  package var bucketPath: String { style == .path ? "/" + bucket : "/" }
+  package var bucketPath: String { path + (style == .path ? "/" + bucket : "/") }
 
   private static func host(_ authority: Substring.UTF8View, defaultPort: String) -> String? {
     var (name, port) = (authority, authority[authority.endIndex...])
@@ -92,7 +107,22 @@ public struct S3Endpoint: Sendable, Equatable {
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
-  private static func isOfBucket(_ byte: UInt8) -> Bool {
-    isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+  private static func isOfBucket(_ byte: UInt8, _ style: Style) -> Bool {
+    switch byte {
+    case UInt8(ascii: "-"), UInt8(ascii: "."): true
+    case UInt8(ascii: "_"), UInt8(ascii: "A")...UInt8(ascii: "Z"): style == .path
+    default: isLetterOrDigit(byte)
+    }
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool { isLetterOrDigit(byte | 0x20) }
+
+  private static func isPath(_ path: Substring) -> Bool {
+    path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().allSatisfy { part in
+      !part.isEmpty && part != "." && part != ".."
+        && part.utf8.allSatisfy { byte in
+          byte >= 0x30 && isLetterOrDigit(byte | 0x20) || "-_~.".utf8.contains(byte)
+        }
+    }
   }
 }

@@ -5,6 +5,7 @@ package struct SigningRequest: Sendable {
   package enum Method: String, Sendable, CaseIterable {
     case get = "GET"
     case put = "PUT"
+    case post = "POST"
     case head = "HEAD"
     case delete = "DELETE"
   }
@@ -58,6 +59,8 @@ package struct PayloadHash: Sendable, Equatable {
   private init(text: String) { self.text = text }
 
   package init(of body: [UInt8]) { text = SHA256.digest(body).hexadecimal }
+
+  init(of digests: ContentDigests) { text = digests.sha256.hexadecimal }
 
   /// Creates a payload hash from a known digest; nil unless it has 32 bytes.
   package init?(digest: [UInt8]) {

@@ -80,6 +80,17 @@ package final class SyncSession: Sendable {
     guard continues else { throw SatchelError(.cancelled, "cancelled by the caller") }
   }
 
+  /// Reports the progress of a transfer.
+  ///
+  /// - Throws: `.cancelled` once the callback has returned false
+  package func reportTransfer() throws(ObjectStoreError) {
+    do {
+      try report { _ in }
+    } catch {
+      throw ObjectStoreError(.cancelled, "cancelled by the caller")
+    }
+  }
+
   /// The traffic so far.
   package var traffic: Traffic { store.traffic }
 

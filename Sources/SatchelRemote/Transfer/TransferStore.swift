@@ -1,0 +1,165 @@
+import SatchelCore
+
+/// A store that moves bodies between files and itself in blocks, so that none is a value in memory.
+package protocol TransferStore: ObjectStore {
+  var transferLimits: TransferLimits { get }
+
+  /// Writes a file's bytes as an object; readers never see a partial object.
+  ///
+  /// - Parameter isDurable: false where `makeDurable` follows for several objects
+  /// - Throws: as `put` of bytes; the errors of the file, of the class `object`
+  func put(
+    _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag
+
+  /// Reads an object's bytes from an offset to the end.
+  ///
+  /// - Parameters:
+  ///   - known: the ETag that the object must still have; nil for any
+  ///   - receiver: gets the size of the whole object, then the bytes, of which some may have arrived when this throws
+  /// - Throws: `.preconditionFailed` for another ETag, and for an offset beyond the end; `.notFound`, `.truncated`;
+  ///   the errors of the receiver
+  func read(
+    _ key: ObjectKey, from offset: Int64, ifMatch known: ETag?, into receiver: any BodyReceiver,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError)
+}
+
+/// Receives the bytes of an object in blocks.
+package protocol BodyReceiver: AnyObject {
+  /// Called before the first block.
+  ///
+  /// - Parameters:
+  ///   - size: of the whole object; nil when the store does not say it
+  ///   - etag: nil when the store does not know it before the end
+  func begin(size: Int64?, etag: ETag?) throws(ObjectStoreError)
+
+  func receive(_ block: UnsafeRawBufferPointer) throws(ObjectStoreError)
+}
+
+/// A store that puts an object together from parts, which survive the end of their writer: S3's multipart uploads.
+package protocol MultipartStore: TransferStore {
+  /// Begins an upload; an unused one is garbage of the store.
+  func startUpload(_ key: ObjectKey, metadata: ObjectMetadata, cancellation: Cancellation)
+    throws(ObjectStoreError) -> ObjectUpload
+
+  /// The uploads of a key that were neither completed nor aborted, the newest first.
+  func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
+    -> [ObjectUpload]
+
+  /// The parts that an upload has.
+  func parts(of upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError) -> [UploadedPart]
+
+  /// Writes a part, which replaces an earlier one of its number; repeating it is harmless.
+  ///
+  /// - Throws: `.notFound` for an upload that was completed or aborted
+  func putPart(_ number: Int, of upload: ObjectUpload, _ body: FileBody, cancellation: Cancellation)
+    throws(ObjectStoreError) -> UploadedPart
+
+  /// Makes the object of the parts, under a condition.
+  ///
+  /// - Throws: as `put`; `.notFound` also for an upload that was completed or aborted
+  func complete(
+    _ upload: ObjectUpload, _ parts: [UploadedPart], condition: ObjectCondition, cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag
+
+  /// Removes an upload and its parts.
+  func abort(_ upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)
+}
+
+/// An upload in parts, as the store names it.
+package struct ObjectUpload: Sendable, Equatable {
+  package var key: ObjectKey
+  package var id: String
+
+  package init(key: ObjectKey, id: String) {
+    self.key = key
+    self.id = id
+  }
+}
+
+/// A part of an upload.
+package struct UploadedPart: Sendable, Equatable {
+  /// From 1.
+  package var number: Int
+  package var size: Int64
+  /// The name of the part's content, as the store sent it.
+  package var etag: ETag
+
+  package init(number: Int, size: Int64, etag: ETag) {
+    self.number = number
+    self.size = size
+    self.etag = etag
+  }
+}
+
+/// The limits of a store, the same in both directions.
+package struct TransferLimits: Sendable, Equatable {
+  /// The largest object in bytes.
+  package var object: Int64
+  /// The largest body that is written at once; a larger one is written in parts.
+  package var whole: Int64
+  /// The size of parts where their number allows it.
+  package var part: Int64
+  /// The largest number of parts.
+  private let parts: Int64 = 10_000
+
+  package init(object: Int64, whole: Int64, part: Int64 = 16 << 20) {
+    self.object = object
+    self.whole = whole
+    self.part = part
+  }
+
+  /// The size of an object's parts: the last one may be smaller.
+  func partSize(of size: Int64) -> Int64 {
+    var part = part
+    while part < 1 << 40, size / part >= parts { part *= 2 }
+    return part
+  }
+}
+
+extension ObjectStore {
+  /// The limits of any store: those of one without transfers are the limits of bodies in memory.
+  package var limits: TransferLimits {
+    (self as? any TransferStore)?.transferLimits
+      ?? TransferLimits(object: StoredObject.maximumSize, whole: StoredObject.maximumSize)
+  }
+
+  /// Writes a file's bytes as an object; for a store without transfers, by way of memory.
+  func putFile(
+    _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    if let store = self as? any TransferStore {
+      return try store.put(
+        key, body, condition: condition, metadata: metadata, isDurable: isDurable, cancellation: cancellation)
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Int(clamping: body.count))
+    try body.forEachBlock(cancellation) { bytes.append(contentsOf: $0) }
+    return try put(key, bytes, condition: condition, metadata: metadata, cancellation: cancellation)
+  }
+
+  /// Reads an object's bytes from an offset on; for a store without transfers, by way of memory.
+  func readFile(
+    _ key: ObjectKey, from offset: Int64, ifMatch known: ETag?, into receiver: any BodyReceiver,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) {
+    if let store = self as? any TransferStore {
+      return try store.read(key, from: offset, ifMatch: known, into: receiver, cancellation: cancellation)
+    }
+    let object = try get(key, limit: limits.object, cancellation: cancellation)
+    guard known == nil || known == object.etag, offset <= Int64(object.body.count) else {
+      throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed")
+    }
+    try receiver.begin(size: Int64(object.body.count), etag: object.etag)
+    let failure = object.body.withUnsafeBytes { bytes -> ObjectStoreError? in
+      do throws(ObjectStoreError) {
+        try receiver.receive(UnsafeRawBufferPointer(rebasing: bytes[Int(offset)...]))
+        return nil
+      } catch { return error }
+    }
+    if let failure { throw failure }
+  }
+}
