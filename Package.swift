@@ -28,7 +28,6 @@ let package = Package(
 
     // Typed calls over libraries that are opened on first use, so that only apps that use them load them.
     .target(name: "CCurl"),
-    .target(name: "CImages"),
     .target(name: "CPattern"),
 
     // Loops over bytes with the processor's vectors.
@@ -56,8 +55,7 @@ let package = Package(
       name: "SatchelPhotos",
       dependencies: [
         "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelDocuments", "SatchelJSON",
-        "CNettle",
-        "CImages",
+        "CCurl", "CNettle",
       ]),
     .target(
       name: "SatchelRecords",

@@ -2686,6 +2686,9 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
  * |                       |                 | a number is accepted, too            |
  * | `iso`                 | integer or null | the ISO speed                        |
  * | `focal_length`        | number or null  | millimetres                          |
+ * | `utc_offset`          | integer or null | the offset of the local time where   |
+ * |                       |                 | the photo was taken: seconds east of |
+ * |                       |                 | UTC                                  |
  * | `thumbnail_cached_at` | integer or null | Unix ms                              |
  * | `preview_cached_at`   | integer or null | Unix ms                              |
  *
@@ -2694,9 +2697,12 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
  * contents of the remote determine `local_only`, and a scan `photodate_source`. These
  * cannot be set.
  *
- * `photodate_source` is "date_time_original", "date_time_digitized" or "date_time", the
- * tag of EXIF that a scan has read the photodate from, or "file", the time of the file.
- * It is null for a photodate that a program or another device has set.
+ * `photodate_source` is where a scan has found the photodate: "date_time_original" and
+ * "date_time_digitized", tags of EXIF; "xmp", XMP in the file; "xmp_sidecar", XMP in a
+ * file of its own; "iptc"; "date_time", the tag of EXIF; "gps", the time of the position;
+ * "takeout", the JSON file of Google Takeout; "name", the file's name; "file", the time of
+ * the file. The first one of these that has a date counts. It is null for a photodate that
+ * a program or another device has set.
  *
  * @anchor json_rejected
  * **Rejected line.** A line of a shard's file that is not a photo of the shard:
@@ -3271,6 +3277,9 @@ typedef struct satchel_scan_options {
     /** Lets `delete_missing` delete more than a half of the photos, if these are more than
      *  100, and lets an empty directory be scanned where an earlier scan has found files. */
     bool allow_mass_deletion;
+    /** Uses only dates in the photo's file, and the file's time; not those of sidecars, of
+     *  the JSON files of Google Takeout, and of names. */
+    bool embedded_dates_only;
     /** Minutes east of UTC, for dates without a time zone. */
     int32_t time_zone_offset;
     /** The number of files that are read at the same time, 1 to 16; 0 means 2. */
@@ -3287,7 +3296,7 @@ typedef struct satchel_scan_options {
 
 /** The default options for scanning. */
 #define SATCHEL_SCAN_OPTIONS_INIT \
-    { sizeof(satchel_scan_options), false, false, false, 0, 0, { NULL, 0 }, NULL, NULL }
+    { sizeof(satchel_scan_options), false, false, false, false, 0, 0, { NULL, 0 }, NULL, NULL }
 
 /**
  * Finds the photos in the catalogue's directory and in the directories below it.
@@ -3340,13 +3349,19 @@ typedef struct satchel_scan_options {
  * | `remarks_count`     | integer          | the number of all of these                |
  * | `date_sources`      | object           | files that were read, by the source of    |
  * |                     |                  | their dates                               |
+ * | `formats`           | object           | {"files", "dated", "sized"} of the files  |
+ * |                     |                  | that were read, by format                 |
  * | `missing_libraries` | array of strings | libraries that are not installed          |
  * | `cancelled`         | boolean          | whether the scan was cancelled            |
  *
  * `first` of a duplicate is the path of the first file with the same bytes. Each list has
- * at most 1,000 elements. Without a library of `missing_libraries`, the sizes and camera
- * data of new photos remain unknown. The keys of `date_sources` are the values of
- * `photodate_source` of a @ref json_photo_local "photo".
+ * at most 1,000 elements. Without expat, which `missing_libraries` then names, dates in XMP
+ * are not read. The keys of `date_sources` are the values of `photodate_source` of a
+ * @ref json_photo_local "photo". The keys of `formats` are "jpeg", "png", "gif", "bmp",
+ * "tiff" (with the raw formats that are TIFFs), "heic", "avif", "webp", "jxl", "jp2",
+ * "cr3", "raf", "mrw" and "film", and for formats of which nothing is read the suffixes of names,
+ * such as "x3f"; `dated` counts files with a date in them, `sized` those whose size in
+ * pixels is known.
  *
  * @param photos    the catalogue
  * @param options   may be NULL

@@ -59,12 +59,11 @@ static void stop(reading *reading, ccurl_xml_outcome outcome) {
 static bool is_stopped(const reading *reading) { return reading->outcome != CCURL_XML_DONE; }
 
 static void XMLCALL start(void *context, const XML_Char *name, const XML_Char **attributes) {
-  (void)attributes;
   reading *reading = context;
   if (is_stopped(reading)) return;
   if (++reading->depth > MAXIMUM_DEPTH)
     stop(reading, CCURL_XML_REFUSED);
-  else if (!reading->events->on_start(reading->events->context, name))
+  else if (!reading->events->on_start(reading->events->context, name, attributes))
     stop(reading, CCURL_XML_STOPPED);
 }
 

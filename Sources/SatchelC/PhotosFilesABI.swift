@@ -87,7 +87,8 @@ extension ScanOptions {
     self.init(
       timeZoneOffset: Int64(minutes) * 60, deleteMissing: reader.flag(\.delete_missing),
       forceRehash: reader.flag(\.force_rehash), exclude: try reader.value(\.exclude)?.text("exclude") ?? "",
-      allowMassDeletion: reader.flag(\.allow_mass_deletion))
+      allowMassDeletion: reader.flag(\.allow_mass_deletion),
+      embeddedDatesOnly: reader.flag(\.embedded_dates_only))
     if let parallel { self.parallel = parallel }
   }
 }

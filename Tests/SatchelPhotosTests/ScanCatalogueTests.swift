@@ -176,20 +176,6 @@ struct ScanCatalogueTests {
     for word in ["skipped_links", "the file is empty", "missing_libraries"] { #expect(text.contains(word)) }
   }
 
-  @Test("Without the libraries photos are added all the same, and the report names the libraries once")
-  func withoutLibraries() throws {
-    let fixture = try ScanFixture()
-    try fixture.put("a.jpg", ScanFixture.jpeg(ScanExif.usual().segment), modified: 1_000_000_000)
-    let photos = try fixture.catalogue()
-    let report = try photos.scan(ScanOptions(), libraries: { ImageLibraries(nil) })
-    #expect(report.added == 1 && report.missingLibraries.count == 3 && report.remarks.isEmpty)
-    let md5 = try fixture.md5("a.jpg")
-    #expect(try photos.photo(md5)?.photo.photodate == 1_000_000_000)
-    // With them the next time.
-    #expect(try photos.scan(options: ScanOptions(forceRehash: true)).changed == 1)
-    #expect(try photos.photo(md5)?.photo.width == 48)
-  }
-
   @Test("A catalogue without a directory, and a read-only store")
   func refused() throws {
     let fixture = try ScanFixture()

@@ -61,7 +61,7 @@ final class ScanFixture: Sendable {
     let root = try PhotoRoot(path)
     let found = try walk()
     let entry = try #require(found.entries.first)
-    var reader = PhotoFileReader(found.tree, in: root, zone: 0, libraries: .shared)
+    var reader = PhotoFileReader(found.tree, in: root)
     return try #require(try reader.read(entry) { _ in true })
   }
 
@@ -80,7 +80,7 @@ final class ScanFixture: Sendable {
   }
 
   static func facts(_ bytes: [UInt8], name: String = "a.jpg", zone: Int64 = 0) -> ImageFacts {
-    bytes.withUnsafeBytes { ImageFacts(head: $0, name: name, zone: zone, libraries: .shared) }
+    bytes.withUnsafeBytes { ImageFacts(head: $0, name: name, zone: zone) }
   }
 
   static func facts(_ exif: ScanExif, zone: Int64 = 0) throws -> ImageFacts {

@@ -105,7 +105,7 @@ struct ScanWalkTests {
     let found = try fixture.walk()
     #expect(found.entries.count == 10 && found.tree.directories.count == 1001)
     #expect(paths(found).contains { $0.utf8.count > 10_000 })
-    var reader = PhotoFileReader(found.tree, in: try PhotoRoot(fixture.path), zone: 0, libraries: .shared)
+    var reader = PhotoFileReader(found.tree, in: try PhotoRoot(fixture.path))
     for entry in found.entries.reversed() {
       #expect(try reader.read(entry) { _ in true }?.facts.width == 48)
     }
@@ -158,7 +158,7 @@ struct ScanWalkTests {
     mkfifo(fixture.path + "/b.jpg", 0o644)
     rmdir(fixture.path + "/c")
     symlink("/etc", fixture.path + "/c")
-    var reader = PhotoFileReader(found.tree, in: try PhotoRoot(fixture.path), zone: 0, libraries: .shared)
+    var reader = PhotoFileReader(found.tree, in: try PhotoRoot(fixture.path))
     var reasons: [String] = []
     for entry in found.entries {
       do throws(OpenFile.Fault) { _ = try reader.read(entry) { _ in true } } catch {

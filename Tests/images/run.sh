@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Scans real pictures, and compares dates and sizes with exiftool: those of Debian's source packages of exiftool, exiv2
-# and libheif, damaged ones included. Usage: run.sh PYTHON [DIRECTORY …], with more directories of pictures.
+# Scans real pictures, and compares dates and sizes with exiftool: those of Debian's source packages of exiftool, exiv2,
+# libheif and Pillow, damaged ones included. Usage: run.sh PYTHON [DIRECTORY …], with more directories of pictures.
 set -euo pipefail
 
 python=$1
@@ -18,7 +18,7 @@ done
 source "$(dirname "$0")/../../Bindings/Packaging/debian_sources.sh"
 use_debian_sources "$work" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" bookworm
 cd "$work/sources"
-apt-get source -qq --download-only libimage-exiftool-perl exiv2 libheif > /dev/null
+apt-get source -qq --download-only libimage-exiftool-perl exiv2 libheif pillow > /dev/null
 for archive in *.orig.tar.*; do tar -xf "$archive"; done
 cd - > /dev/null
 

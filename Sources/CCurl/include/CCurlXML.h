@@ -7,8 +7,9 @@
 
 typedef struct {
   void *context;
-  /* False stops reading. Names are as they are written, with their prefix. */
-  bool (*on_start)(void *context, const char *name);
+  /* False stops reading. Names are as they are written, with their prefix. The attributes are names and values in
+   * turn, and end with NULL. */
+  bool (*on_start)(void *context, const char *name, const char **attributes);
   bool (*on_end)(void *context, const char *name);
   bool (*on_text)(void *context, const char *bytes, size_t length);
 } ccurl_xml_events;

@@ -31,7 +31,7 @@ struct LocalTable {
         """
         SELECT starred, backup, queued, lease_owner, attempts, last_attempt, error, camera_make, camera_model,
         orientation, latitude, longitude, aperture, shutter_speed, iso, focal_length, thumbnail_cached_at,
-        preview_cached_at, scanned_date, date_source FROM photo_local WHERE catalogue = ? AND md5 = ?
+        preview_cached_at, scanned_date, date_source, utc_offset FROM photo_local WHERE catalogue = ? AND md5 = ?
         """, .integer(catalogue), .blob($0)
       ) { try Self.read($0, from: 0) }
     }
@@ -48,8 +48,8 @@ struct LocalTable {
       """
       INSERT OR REPLACE INTO photo_local(starred, backup, queued, lease_owner, attempts, last_attempt, error,
       camera_make, camera_model, orientation, latitude, longitude, aperture, shutter_speed, iso, focal_length,
-      thumbnail_cached_at, preview_cached_at, scanned_date, date_source, catalogue, md5)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      thumbnail_cached_at, preview_cached_at, scanned_date, date_source, utc_offset, catalogue, md5)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     defer { statement.reset() }
     func number(_ value: Int64?) -> Binding { value.map { .integer($0) } ?? .null }
@@ -63,10 +63,11 @@ struct LocalTable {
       text(metadata.cameraModel), number(metadata.orientation), real(metadata.latitude),
       real(metadata.longitude), real(metadata.aperture), text(metadata.shutterSpeed), number(metadata.iso),
       real(metadata.focalLength), number(metadata.thumbnailCachedAt), number(metadata.previewCachedAt),
-      number(row.scannedDate), number(row.dateSource?.number), .integer(catalogue),
+      number(row.scannedDate), number(row.dateSource?.number), number(metadata.utcOffset),
+      .integer(catalogue),
     ])
     try md5.withBytes {
-      try statement.bind(.blob($0), at: 22)
+      try statement.bind(.blob($0), at: 23)
       _ = try statement.step()
     }
   }
@@ -170,6 +171,7 @@ struct LocalTable {
     local.metadata.previewCachedAt = number(17)
     local.scannedDate = number(18)
     local.dateSource = try number(19).map { try PhotoDateSource(number: $0) }
+    local.metadata.utcOffset = number(20)
     return local
   }
 }

@@ -1,24 +1,37 @@
 import SatchelCore
 import SatchelStorage
 
-/// The source of a photo's date.
+/// The source of a photo's date, from the best one to the worst.
 public enum PhotoDateSource: String, Sendable, CaseIterable {
   /// EXIF's DateTimeOriginal: when the photo was taken.
   case original = "date_time_original"
   /// EXIF's DateTimeDigitized.
   case digitized = "date_time_digitized"
+  /// XMP in the file: its DateTimeOriginal, else DateCreated or CreateDate.
+  case xmp
+  /// XMP in a file beside the photo.
+  case sidecar = "xmp_sidecar"
+  /// IPTC's date of creation.
+  case iptc
   /// EXIF's DateTime: when the file was written by its program.
   case written = "date_time"
-  /// The time of the file: nothing in it could be read as a date.
+  /// The time of the satellites that showed the position.
+  case gps
+  /// The JSON file that Google Takeout puts beside the photo.
+  case takeout
+  /// The name of the file.
+  case name
+  /// The time of the file: nothing else could be read as a date.
   case file
 
-  /// The value in the table.
-  var number: Int64 {
+  /// The value in the table: 1 is the best source.
+  var number: Int64 { Int64(Self.allCases.firstIndex(of: self) ?? 0) + 1 }
+
+  /// Whether the date is in the photo's file.
+  var isInFile: Bool {
     switch self {
-    case .original: 1
-    case .digitized: 2
-    case .written: 3
-    case .file: 4
+    case .original, .digitized, .xmp, .iptc, .written, .gps: true
+    case .sidecar, .takeout, .name, .file: false
     }
   }
 

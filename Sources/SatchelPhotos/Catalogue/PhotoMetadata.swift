@@ -19,6 +19,8 @@ public struct PhotoMetadata: Sendable, Equatable {
   public var iso: Int64?
   /// Millimetres.
   public var focalLength: Double?
+  /// The offset of the time on the wall where the photo was taken: seconds east of UTC.
+  public var utcOffset: Int64?
   /// When a thumbnail was last cached: Unix milliseconds.
   public var thumbnailCachedAt: Int64?
   /// When a preview was last cached: Unix milliseconds.
@@ -45,6 +47,9 @@ public struct PhotoMetadata: Sendable, Equatable {
         "shutter_speed: \"\(shutterSpeed.prefix(32))\" is not a time in seconds, such as \"1/200\" or \"2.5\""
       )
     }
+    if let utcOffset, !(-86_400...86_400).contains(utcOffset) {
+      throw SatchelError(.invalid, "utc_offset: \(utcOffset) is not from -86400 to 86400 seconds")
+    }
     if let orientation, !(1...8).contains(orientation) {
       throw SatchelError(.invalid, "orientation: \(orientation) is not from 1 to 8")
     }
@@ -56,7 +61,7 @@ extension PhotoMetadata: JSONConvertible {
   /// The names of the JSON members.
   static let keys: Set = [
     "camera_make", "camera_model", "orientation", "latitude", "longitude", "aperture", "shutter_speed", "iso",
-    "focal_length", "thumbnail_cached_at", "preview_cached_at",
+    "focal_length", "utc_offset", "thumbnail_cached_at", "preview_cached_at",
   ]
 
   /// The metadata as a JSON object; unknown values are null.
@@ -76,6 +81,7 @@ extension PhotoMetadata: JSONConvertible {
     members.add("shutter_speed", shutterSpeed)
     members.add("iso", iso)
     members.add("focal_length", focalLength)
+    members.add("utc_offset", utcOffset)
     members.add("thumbnail_cached_at", thumbnailCachedAt)
     members.add("preview_cached_at", previewCachedAt)
   }
@@ -100,6 +106,7 @@ extension PhotoMetadata: JSONConvertible {
     if object.has("shutter_speed") { shutterSpeed = try Self.shutterSpeed(object) }
     if object.has("iso") { iso = try object.integer("iso") }
     if object.has("focal_length") { focalLength = try object.real("focal_length") }
+    if object.has("utc_offset") { utcOffset = try object.integer("utc_offset") }
     if object.has("thumbnail_cached_at") { thumbnailCachedAt = try object.integer("thumbnail_cached_at") }
     if object.has("preview_cached_at") { previewCachedAt = try object.integer("preview_cached_at") }
   }

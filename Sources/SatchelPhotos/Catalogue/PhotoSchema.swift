@@ -23,8 +23,9 @@ package enum PhotoSchema {
         "photo_date.is_wide": StoredRange.flag,
         "photo_change.sequence": StoredRange.count, "photo_change.photodate": StoredRange.any,
         "photo_change.in_base": StoredRange.flag, "photo_local.starred": StoredRange.flag,
-        "photo_local.backup": 0...4, "photo_local.date_source": 1...4,
-        "photo_local.scanned_date": StoredRange.any, "photo_local.queued": 0...1 << 60,
+        "photo_local.backup": 0...4, "photo_local.date_source": 1...10,
+        "photo_local.utc_offset": -86_400...86_400, "photo_local.scanned_date": StoredRange.any,
+        "photo_local.queued": 0...1 << 60,
         "photo_local.attempts": StoredRange.count,
         "photo_local.orientation": StoredRange.any, "photo_local.iso": StoredRange.any,
         "photo_local.thumbnail_cached_at": StoredRange.any, "photo_local.preview_cached_at": StoredRange.any,
@@ -144,8 +145,8 @@ package enum PhotoSchema {
     -- Local columns. A photo without a row has no star, and is not backed up. A photo that is
     -- queued has a star. `queued` is its
     -- position in the queue of backups; `lease_owner` identifies the process that uploads it.
-    -- `scanned_date` is the photodate that a scan found, `date_source` where it found it: 1 to 3 for EXIF's
-    -- DateTimeOriginal, DateTimeDigitized and DateTime, 4 for the time of the file.
+    -- `scanned_date` is the photodate that a scan found, `date_source` where it found it, by the
+    -- numbers of PhotoDateSource. `utc_offset`: seconds east of UTC of the time on the wall at that date.
     CREATE TABLE photo_local(
       catalogue INTEGER NOT NULL,
       md5 BLOB NOT NULL,
@@ -169,6 +170,7 @@ package enum PhotoSchema {
       preview_cached_at INTEGER,
       scanned_date INTEGER,
       date_source INTEGER,
+      utc_offset INTEGER,
       PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_local_queue ON photo_local(catalogue, queued) WHERE backup = 1;

@@ -22,7 +22,7 @@ public enum FileKind: String, Sendable, CaseIterable {
 
   private static let photos = set(
     """
-    jpg jpeg jpe jfif mpo png gif heic heif hif avif tif tiff webp bmp jxl jp2 jpx \
+    jpg jpeg jpe jfif mpo png gif heic heif hif avif tif tiff webp bmp jxl jp2 j2k jpx jpf \
     dng gpr cr2 cr3 crw nef nrw arw srf sr2 orf rw2 raf pef srw x3f 3fr fff iiq rwl mrw kdc dcr erf mef mos
     """)
   private static let films = set("mov mp4 m4v avi mkv mts m2ts 3gp 3g2 mpg mpeg webm wmv insv")
@@ -72,7 +72,10 @@ enum FileName {
   /// Whether the name is of a format whose first bytes are checked.
   static func isKnownFormat(_ name: some BidirectionalCollection<UInt8>) -> Bool {
     switch String(decoding: suffix(name), as: UTF8.self) {
-    case "jpg", "jpeg", "jpe", "jfif", "png": true
+    case "jpg", "jpeg", "jpe", "jfif", "mpo", "png", "gif", "heic", "heif", "hif", "avif", "tif", "tiff",
+      "webp",
+      "bmp", "jxl", "jp2", "j2k", "jpx", "jpf", "cr3":
+      true
     default: false
     }
   }

@@ -7,7 +7,7 @@ extension PhotoCatalogue {
   /// Photos are recognized by the extensions of their names; hidden files and directories, and those that
   /// systems keep for themselves, are left out, and so is what `.satchelignore` and the options name. Links are
   /// not followed, and a file that a program is writing is left for the next scan. Files with the size and times
-  /// that an earlier scan found are not read again. A photo has the date of its EXIF, else of its file, and the
+  /// that an earlier scan found are not read again. A photo has the date of the best `PhotoDateSource`, and the
   /// name of the first of its files, in the order of paths. A photo that came from the remote keeps its row;
   /// only an unknown size in pixels is added.
   ///
@@ -26,13 +26,6 @@ extension PhotoCatalogue {
   ///   would be deleted than `allowMassDeletion` is needed for; `.readOnly`, `.closed`, `.noMemory`, `.io`
   public func scan(
     options: ScanOptions = ScanOptions(), progress: ((ScanProgress) -> Bool)? = nil
-  ) throws -> ScanReport {
-    try scan(options, libraries: { .shared }, progress)
-  }
-
-  /// - Parameter libraries: called when there is something to read
-  func scan(
-    _ options: ScanOptions, libraries: () -> ImageLibraries, _ progress: ((ScanProgress) -> Bool)? = nil
   ) throws -> ScanReport {
     try checkOpen()
     guard !database.options.isReadOnly else {
@@ -61,7 +54,7 @@ extension PhotoCatalogue {
     // First new files, then those that replace the missing first file of a photo.
     for _ in 0..<2 {
       let next = scan.next()
-      if try !scan.read(next, in: root, libraries: libraries, progress) {
+      if try !scan.read(next, in: root, progress) {
         return scan.report(isCancelled: true)
       }
     }
@@ -154,6 +147,7 @@ extension ImageFacts {
     metadata.shutterSpeed = shutterSpeed ?? metadata.shutterSpeed
     metadata.iso = iso ?? metadata.iso
     metadata.focalLength = focalLength ?? metadata.focalLength
+    metadata.utcOffset = dateSource == nil ? metadata.utcOffset : utcOffset
     return metadata != before
   }
 }

@@ -3,25 +3,20 @@ import SatchelStorage
 
 /// Reads files of a tree, one after the other: their MD5, and their metadata.
 struct PhotoFileReader: ~Copyable {
-  /// The size of a read, and of the head that is parsed: the EXIF of a JPEG is within the first segments of
-  /// 64 KB, and so are the sizes of all JPEGs and PNGs but a few with very large colour profiles or strings.
-  /// Other formats have this data at other offsets, where it is read.
+  /// The size of a read, and of the head that is parsed from memory; the metadata of some formats is at other offsets,
+  /// where it is read.
   static let headSize = 1 << 20
-  /// The size up to which a file is read into memory whole, where its format needs that: HEIC, AVIF, WebP. Each
-  /// thread of a scan holds one.
-  static let wholeMaximum = 64 << 20
 
   private let tree: PhotoTree
   private let zone: Int64
-  private let libraries: ImageLibraries
+  private let readsOutside: Bool
   private var cursor: DirectoryCursor
   private var buffer: [UInt8] = []
 
-  /// - Parameter zone: the offset of dates without a zone: seconds east of UTC
-  init(_ tree: PhotoTree, in root: PhotoRoot, zone: Int64, libraries: ImageLibraries) {
+  init(_ tree: PhotoTree, in root: PhotoRoot, options: ScanOptions = ScanOptions()) {
     self.tree = tree
-    self.zone = zone
-    self.libraries = libraries
+    zone = options.timeZoneOffset
+    readsOutside = !options.embeddedDatesOnly
     cursor = DirectoryCursor(root)
   }
 
@@ -41,62 +36,43 @@ struct PhotoFileReader: ~Copyable {
     // One byte more than the file's size, so that a file that grew is detected.
     let capacity = before.size < Int64(Self.headSize) ? Int(before.size) + 1 : Self.headSize
     if buffer.count < capacity { buffer = [UInt8](repeating: 0, count: capacity) }
-    defer { if buffer.count > Self.headSize + 1 { buffer = [] } }
     var hash = MD5Hash()
     var facts: ImageFacts?
     var total: Int64 = 0
-    // Where the buffer keeps all of the file.
-    var isWhole = false
     while true {
-      let start = isWhole ? Int(total) : 0
-      let count = try fill(start..<start + capacity, from: file, at: total)
-      let isFirst = total == 0
-      buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
-      total += Int64(count)
-      if isFirst {
-        let needsAll = buffer.withUnsafeBytes {
-          ImageFacts.needsAll(UnsafeRawBufferPointer(rebasing: $0.prefix(count)))
-        }
-        isWhole = needsAll && before.size <= Int64(Self.wholeMaximum)
-        if isWhole {
-          let missing = Int(before.size) + Self.headSize - buffer.count
-          if missing > 0 { buffer += [UInt8](repeating: 0, count: missing) }
-        } else {
-          facts = imageFacts(count, of: file, size: before.size, name: entry.name)
-        }
+      let count = try fill(capacity, from: file, at: total)
+      buffer.withUnsafeBytes { buffer in
+        let part = UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
+        hash.update(part)
+        guard facts == nil else { return }
+        facts = ImageFacts(head: part, file: (file.number, before.size), name: entry.name, zone: zone)
       }
+      total += Int64(count)
       guard shouldContinue(count) else { return nil }
       if count < capacity || total > before.size { break }
     }
-    guard total == before.size, try file.stamp() == before else {
+    guard total == before.size, var facts, try file.stamp() == before else {
       throw OpenFile.Fault("changed while it was read")
+    }
+    if readsOutside {
+      let directory = try cursor.enter(entry.directory, of: tree)
+      facts.readOutside(name: entry.name) { try? OpenFile.file($0, in: directory).bytes(1 << 20) }
     }
     return ScannedPhoto(
       md5: hash.digest(), size: total, modified: before.modified, changed: before.changed,
       modifiedSeconds: before.modifiedSeconds,
-      facts: facts ?? imageFacts(Int(total), of: file, size: total, name: entry.name))
+      facts: facts)
   }
 
-  /// Reads the metadata of a file whose first `count` bytes are in the buffer.
-  private func imageFacts(_ count: Int, of file: borrowing OpenFile, size: Int64, name: String) -> ImageFacts
-  {
-    buffer.withUnsafeBytes {
-      ImageFacts(
-        head: UnsafeRawBufferPointer(rebasing: $0.prefix(count)), file: (file.number, size), name: name,
-        zone: zone,
-        libraries: libraries)
-    }
-  }
-
-  /// Reads until a part of the buffer is full or the file ends.
+  /// Reads into the buffer until it has `capacity` bytes or the file ends.
   private mutating func fill(
-    _ part: Range<Int>, from file: borrowing OpenFile, at offset: Int64
+    _ capacity: Int, from file: borrowing OpenFile, at offset: Int64
   ) throws(OpenFile.Fault) -> Int {
     var count = 0
-    while count < part.count {
+    while count < capacity {
       let got = buffer.withUnsafeMutableBytes { bytes in
         pread(
-          file.number, bytes.baseAddress?.advanced(by: part.lowerBound + count), part.count - count,
+          file.number, bytes.baseAddress?.advanced(by: count), capacity - count,
           off_t(offset) + off_t(count))
       }
       if got < 0 {

@@ -47,15 +47,13 @@ struct Scan {
   ///
   /// - Returns: false when the caller cancelled
   mutating func read(
-    _ numbers: [Int], in root: PhotoRoot, libraries: () -> ImageLibraries,
-    _ progress: ((ScanProgress) -> Bool)?
+    _ numbers: [Int], in root: PhotoRoot, _ progress: ((ScanProgress) -> Bool)?
   ) throws -> Bool {
     guard !numbers.isEmpty else { return true }
     let files = numbers.map { found.entries[$0] }
-    let (tree, zone, libraries) = (found.tree, options.timeZoneOffset, libraries())
-    report.missingLibraries = libraries.missing
+    let (tree, options) = (found.tree, options)
     let readers = try PhotoReaders(files, parallel: options.parallel) {
-      PhotoFileReader(tree, in: root, zone: zone, libraries: libraries)
+      PhotoFileReader(tree, in: root, options: options)
     }
     defer { readers.files.stop() }
     let before = report.bytesRead
@@ -102,7 +100,7 @@ struct Scan {
           }
           // Stays so for a duplicate, which the report counts as such.
           plan.recordRead(number, photo.md5, isChanged: true)
-          report.addRead(photo.facts)
+          report.addRead(photo.facts, named: entry.name)
           if let remark = photo.facts.remark { report.remark(String(decoding: path, as: UTF8.self), remark) }
           if !isHidden, isFirst(number, photo.md5) {
             rows.append(ScanRow(number: number, name: entry.name, scanned: photo))

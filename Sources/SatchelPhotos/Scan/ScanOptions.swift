@@ -18,11 +18,15 @@ public struct ScanOptions: Sendable, Equatable {
   /// Whether a scan may delete more than a half of the photos, if these are more than 100, and may scan an
   /// empty directory where an earlier scan has found photos.
   public var allowMassDeletion: Bool
+  /// Whether only dates in the photo's file are used, and the file's time; not those of sidecars, of the JSON files of
+  /// Google Takeout, and of names.
+  public var embeddedDatesOnly: Bool
 
   /// - Parameter parallel: clamped to the range
   public init(
     timeZoneOffset: Int64 = 0, deleteMissing: Bool = false, forceRehash: Bool = false, parallel: Int = 2,
-    exclude: String = "", allowMassDeletion: Bool = false
+    exclude: String = "", allowMassDeletion: Bool = false,
+    embeddedDatesOnly: Bool = false
   ) {
     self.exclude = exclude
     self.allowMassDeletion = allowMassDeletion
@@ -31,6 +35,7 @@ public struct ScanOptions: Sendable, Equatable {
     self.deleteMissing = deleteMissing
     self.forceRehash = forceRehash
     self.parallel = min(max(parallel, 1), 16)
+    self.embeddedDatesOnly = embeddedDatesOnly
   }
 }
 

@@ -20,6 +20,17 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
     public var md5: MD5
   }
 
+  /// Counts of the files of a format that were read.
+  public struct FormatCount: Sendable, Equatable {
+    public var files: Int64 = 0
+    /// Files with a date in them; that of the others is from elsewhere.
+    public var dated: Int64 = 0
+    /// Files whose size in pixels is known.
+    public var sized: Int64 = 0
+
+    package init() {}
+  }
+
   /// New photos.
   public var added: Int64 = 0
   /// Photos with another name, another time or other bytes than at the last scan.
@@ -58,7 +69,9 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   public var remarksCount: Int64 = 0
   /// The number of files that were read, by the source of their dates.
   public var dateSources: [PhotoDateSource: Int64] = [:]
-  /// Missing libraries, without which sizes and camera data of new photos are unknown.
+  /// The files that were read, by their format. Those of formats that are not read are under the suffix of their names.
+  public var formats: [String: FormatCount] = [:]
+  /// Missing libraries, without which some dates are unknown.
   public var missingLibraries: [String] = []
   /// Whether the caller cancelled. Photos read before are kept; missing files were not searched for.
   public var isCancelled = false
@@ -95,8 +108,15 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   }
 
   /// Counts a file that was read.
-  mutating func addRead(_ facts: ImageFacts) {
-    dateSources[facts.dateSource ?? .file, default: 0] += 1
+  mutating func addRead(_ facts: ImageFacts, named name: String) {
+    let source = facts.dateSource ?? .file
+    dateSources[source, default: 0] += 1
+    let isRead = facts.format != .other
+    let format =
+      isRead ? facts.format.rawValue : String(decoding: FileName.suffix(Array(name.utf8)), as: UTF8.self)
+    formats[format, default: FormatCount()].files += 1
+    if source.isInFile { formats[format]?.dated += 1 }
+    if facts.width != nil { formats[format]?.sized += 1 }
     guard let library = facts.missingLibrary, !missingLibraries.contains(library) else { return }
     missingLibraries.append(library)
   }
@@ -110,6 +130,12 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
     for source in PhotoDateSource.allCases { sources[source.rawValue] = .int(dateSources[source] ?? 0) }
     var others = JSONObject()
     for (suffix, count) in self.others.sorted(by: { $0.key < $1.key }) { others[suffix] = .int(count) }
+    var formats = JSONObject()
+    for (format, count) in self.formats.sorted(by: { $0.key < $1.key }) {
+      formats[format] = [
+        "files": .int(count.files), "dated": .int(count.dated), "sized": .int(count.sized),
+      ]
+    }
     let duplicates = duplicates.map { file -> JSONValue in
       ["path": .string(file.path), "first": .string(file.first), "md5": .string(file.md5.description)]
     }
@@ -122,6 +148,7 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
       "removed": .int(removed), "bytes_read": .int(bytesRead), "skipped": list(skipped),
       "skipped_count": .int(skippedCount), "skipped_links_count": .int(skippedLinksCount),
       "remarks": list(remarks), "remarks_count": .int(remarksCount), "date_sources": .object(sources),
+      "formats": .object(formats),
       "missing_libraries": .array(missingLibraries.map { .string($0) }), "cancelled": .bool(isCancelled),
     ]
   }

@@ -28,7 +28,7 @@ enum XMLReader {
       return withUnsafeMutablePointer(to: &state) { state in
         var events = ccurl_xml_events()
         events.context = UnsafeMutableRawPointer(state)
-        events.on_start = { context, name in
+        events.on_start = { context, name, _ in
           guard let state = XMLReader.state(context), let name else { return false }
           state.pointee.path.append(XMLReader.local(name))
           state.pointee.text.removeAll(keepingCapacity: true)

@@ -10,7 +10,7 @@ struct DemoAlbum {
   /// Writes the photos, and finds them for the catalogue in a store.
   func write(to store: String) throws {
     for photo in Self.photos {
-      // The date of the file is that of the photo, for a machine without libexif.
+      // The time of the file is that of the photo.
       try FileBytes.create("\(folder)/\(photo.name)", photo.file, modified: photo.taken)
     }
     let store = try Store(path: store)

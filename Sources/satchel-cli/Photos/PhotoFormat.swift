@@ -65,7 +65,7 @@ struct CSVPhotoFormat: PhotoFormat {
     "md5", "filename", "size", "photodate", "modified", "width", "height", "apple_photo_id", "starred",
     "local_only", "backup_status", "attempts", "last_attempt", "error", "photodate_source", "camera_make",
     "camera_model",
-    "orientation", "latitude", "longitude", "aperture", "shutter_speed", "iso", "focal_length",
+    "orientation", "latitude", "longitude", "aperture", "shutter_speed", "iso", "focal_length", "utc_offset",
     "thumbnail_cached_at", "preview_cached_at",
   ]
 

@@ -51,6 +51,9 @@ struct PhotoScanCommand: ParsableCommand {
     transform: zone)
   var timeZone = TimeZone(seconds: 0)
 
+  @Flag(help: "Use only dates in the photos' files; not those of sidecars, Google Takeout and names.")
+  var embeddedDatesOnly = false
+
   @Option(help: ArgumentHelp("The number of files to read in parallel, 1 to 16.", valueName: "n"))
   var parallel = 2
 
@@ -74,7 +77,8 @@ struct PhotoScanCommand: ParsableCommand {
     Interruption.installHandlers()
     let options = ScanOptions(
       timeZoneOffset: timeZone.seconds, deleteMissing: deleteMissing, forceRehash: forceRehash,
-      parallel: parallel, exclude: exclude.joined(separator: "\n"), allowMassDeletion: allowMassDeletion)
+      parallel: parallel, exclude: exclude.joined(separator: "\n"), allowMassDeletion: allowMassDeletion,
+      embeddedDatesOnly: embeddedDatesOnly)
     try creation.check(arguments.directory)
     let report = try arguments.withCatalogue(writing: true, creating: creation.create) { photos in
       let bar = Mutex(Progress(isQuiet: quiet))
@@ -114,7 +118,7 @@ struct PhotoScanCommand: ParsableCommand {
         let others = report.others.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         try output.put("not read: \(others.map { "\($0.value) \($0.key)" }.joined(separator: ", "))\n")
       }
-      try output.put(Self.summary(report) + "\n")
+      try output.put(Self.table(report) + Self.summary(report) + "\n")
     }
     try output.finish()
     for library in report.missingLibraries {
@@ -122,6 +126,15 @@ struct PhotoScanCommand: ParsableCommand {
         "\(library.printable) is not installed: sizes and camera data of new photos stay unknown")
     }
     if report.isCancelled { Terminal.printError("interrupted: the photos found so far are kept") }
+  }
+
+  /// Returns a table of the formats that were read; empty when nothing was.
+  private static func table(_ report: ScanReport) -> String {
+    guard !report.formats.isEmpty else { return "" }
+    let rows = report.formats.sorted { $0.key < $1.key }.map { format, count in
+      [format.isEmpty ? "(no suffix)" : format, "\(count.files)", "\(count.dated)", "\(count.sized)"]
+    }
+    return Terminal.table([["format", "read", "dated", "sized"]] + rows) + "\n"
   }
 
   private static func summary(_ report: ScanReport) -> String {

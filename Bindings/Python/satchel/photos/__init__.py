@@ -29,6 +29,7 @@ from satchel.photos._reports import (
     DirectoryImport,
     DuplicateFile,
     FileRemark,
+    FormatCount,
     ImportReport,
     PhotoBackupFailure,
     PhotoBackupReport,
@@ -68,6 +69,7 @@ __all__ = [
     "DirectoryImport",
     "DuplicateFile",
     "FileRemark",
+    "FormatCount",
     "ImportReport",
     "Photo",
     "PhotoBackup",
@@ -168,6 +170,7 @@ class PhotoCatalogue(PhotoRows):
         parallel: Optional[int] = None,
         exclude: Iterable[str] = (),
         allow_mass_deletion: bool = False,
+        embedded_dates_only: bool = False,
     ) -> ScanReport:
         """Finds the photos below the catalogue's directory. Unchanged files are not read.
 
@@ -186,6 +189,8 @@ class PhotoCatalogue(PhotoRows):
         :param exclude: rules for what is left out, as the lines of a file ``.satchelignore``
         :param allow_mass_deletion: lets more than a half of the photos be deleted, if they are over 100, and
             lets an empty directory be scanned where an earlier scan has found files
+        :param embedded_dates_only: uses only dates in the photo's file, and the file's time; not those of
+            sidecars, of the JSON files of Google Takeout, and of names
         :raises NotFound: when the directory does not exist
         :raises Unavailable: for what only ``allow_mass_deletion`` allows; nothing was deleted then
 
@@ -198,6 +203,7 @@ class PhotoCatalogue(PhotoRows):
             parallel=_encoding.parallel(parallel),
             exclude=lend_lines(exclude, "exclude"),
             allow_mass_deletion=bool(allow_mass_deletion),
+            embedded_dates_only=bool(embedded_dates_only),
         )
         work = LongWork(self._store._owner, progress_callback(ScanProgress, progress))
         return scan_from(work.run(with_progress(options, library.satchel_photos_scan, self._pointer)))

@@ -14,6 +14,7 @@ __all__ = [
     "DirectoryImport",
     "DuplicateFile",
     "FileRemark",
+    "FormatCount",
     "ImportReport",
     "PhotoBackupFailure",
     "PhotoBackupReport",
@@ -147,6 +148,18 @@ class DuplicateFile:
 
 
 @dataclass(frozen=True)
+class FormatCount:
+    """The number of files of a format that a scan has read.
+
+    ``dated`` of them have a date in them, and of ``sized`` the size in pixels is known.
+    """
+
+    files: int
+    dated: int
+    sized: int
+
+
+@dataclass(frozen=True)
 class ScanReport:
     """The result of a scan.
 
@@ -159,9 +172,10 @@ class ScanReport:
     ``remarks_count`` photos that could only be read in part. The lists ``duplicates``, ``missing``,
     ``skipped`` and ``remarks`` name the first 1,000 of a kind, with paths relative to the directory.
     ``date_sources`` counts the files that were read by where their dates are from: see
-    ``Photo.photodate_source``. ``missing_libraries`` are not
-    installed; without them sizes and camera data of new photos stay unknown. ``cancelled``: the progress
-    callback ended the scan.
+    ``Photo.photodate_source``. ``formats`` counts them by format: ``files``, those ``dated`` by a date in
+    them, and those ``sized``, whose size in pixels is known; formats of which nothing is read are under the
+    suffix of their names. ``missing_libraries`` are not installed; without expat dates in XMP stay unknown.
+    ``cancelled``: the progress callback ended the scan.
     """
 
     added: int
@@ -185,6 +199,7 @@ class ScanReport:
     remarks: List[FileRemark]
     remarks_count: int
     date_sources: Dict[str, int]
+    formats: Dict[str, FormatCount]
     missing_libraries: List[str]
     cancelled: bool
 
@@ -363,6 +378,7 @@ def scan_from(answer: Dict[str, Any]) -> ScanReport:
         skipped=records_from(FileRemark, answer["skipped"]),
         remarks=records_from(FileRemark, answer["remarks"]),
         duplicates=records_from(DuplicateFile, answer["duplicates"]),
+        formats={name: record_from(FormatCount, count) for name, count in answer["formats"].items()},
     )
 
 

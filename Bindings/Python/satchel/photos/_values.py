@@ -39,15 +39,17 @@ class Photo(Mapping[str, Any]):
 
     Of the camera, None when unknown: ``camera_make``, ``camera_model``, ``orientation`` (1 to 8, as in
     Exif), ``latitude`` and ``longitude`` in degrees, ``aperture`` (f-number), ``shutter_speed`` in seconds
-    (such as "1/200"), ``iso``, ``focal_length`` in mm; and when this device's ``thumbnail_cached_at`` and
+    (such as "1/200"), ``iso``, ``focal_length`` in mm, ``utc_offset`` of the local time where it was taken,
+    in seconds east of UTC; and when this device's ``thumbnail_cached_at`` and
     ``preview_cached_at`` were made, in Unix milliseconds.
 
     Its state, which only photos from a catalogue have: ``starred``, its file is in the remote or is to be;
     ``local_only``, its row is not in the remote; ``backup_status``: "not_backed_up", "queued", "uploading",
     "uploaded" or "error"; ``last_attempt`` to upload it in Unix milliseconds; ``attempts``; ``error`` of the
-    last one; ``photodate_source``: "date_time_original", "date_time_digitized" or "date_time", the tag of
-    EXIF that a scan has read ``photodate`` from, "file" for the time of the file, None for a date that a
-    program or another device has set. Two photos are equal when all but their state is.
+    last one; ``photodate_source``, where a scan has found ``photodate``: "date_time_original",
+    "date_time_digitized" (EXIF), "xmp", "xmp_sidecar", "iptc", "date_time" (EXIF), "gps", "takeout", "name"
+    or "file", None for a date that a program or another device has set. Two photos are equal when all but
+    their state is.
     """
 
     md5: str
@@ -67,6 +69,7 @@ class Photo(Mapping[str, Any]):
     shutter_speed: Optional[str] = None
     iso: Optional[int] = None
     focal_length: Optional[float] = None
+    utc_offset: Optional[int] = None
     thumbnail_cached_at: Optional[int] = None
     preview_cached_at: Optional[int] = None
     starred: Optional[bool] = field(default=None, init=False, compare=False)
