@@ -3280,8 +3280,9 @@ typedef struct satchel_scan_options {
     /** Uses only dates in the photo's file, and the file's time; not those of sidecars, of
      *  the JSON files of Google Takeout, and of names. */
     bool embedded_dates_only;
-    /** Minutes east of UTC, for dates without a time zone. */
-    int32_t time_zone_offset;
+    /** The zone of dates without one: "+02:00", "Z", or a name of the system's time zone
+     *  database, such as "Europe/Berlin". Empty means UTC. */
+    satchel_bytes time_zone;
     /** The number of files that are read at the same time, 1 to 16; 0 means 2. */
     int32_t parallel;
     /** Rules for what is left out, as in a file .satchelignore, one a line. May be empty. */
@@ -3296,7 +3297,7 @@ typedef struct satchel_scan_options {
 
 /** The default options for scanning. */
 #define SATCHEL_SCAN_OPTIONS_INIT \
-    { sizeof(satchel_scan_options), false, false, false, false, 0, 0, { NULL, 0 }, NULL, NULL }
+    { sizeof(satchel_scan_options), false, false, false, false, { NULL, 0 }, 0, { NULL, 0 }, NULL, NULL }
 
 /**
  * Finds the photos in the catalogue's directory and in the directories below it.

@@ -80,12 +80,10 @@ public func satchel_photos_scan(
 
 extension ScanOptions {
   fileprivate init(_ reader: OptionsReader<satchel_scan_options>) throws {
-    let (minutes, parallel) = (reader.number(\.time_zone_offset, default: 0), try reader.parallel(\.parallel))
-    guard (-1440...1440).contains(minutes) else {
-      throw SatchelError(.invalid, "options: time_zone_offset: \(minutes) is not in -1440 to 1440 minutes")
-    }
+    let zone = try reader.value(\.time_zone)?.text("time_zone") ?? ""
+    let parallel = try reader.parallel(\.parallel)
     self.init(
-      timeZoneOffset: Int64(minutes) * 60, deleteMissing: reader.flag(\.delete_missing),
+      timeZone: zone.isEmpty ? .utc : try PhotoTimeZone(zone), deleteMissing: reader.flag(\.delete_missing),
       forceRehash: reader.flag(\.force_rehash), exclude: try reader.value(\.exclude)?.text("exclude") ?? "",
       allowMassDeletion: reader.flag(\.allow_mass_deletion),
       embeddedDatesOnly: reader.flag(\.embedded_dates_only))

@@ -288,10 +288,11 @@ static void options(void) {
                     satchel_photos_sync(device.photos, remote, text("lena"), &sync, &out));
         sync.on_conflict = SATCHEL_CONFLICT_REMOTE_WINS;
     }
-    static const int32_t zones[] = {1441, -1441, INT32_MIN, INT32_MAX};
+    const satchel_bytes zones[] = {LITERAL("1441"), LITERAL("../UTC"), LITERAL("a\0b"), LITERAL("\xFF"),
+                                   LITERAL("Nowhere/Nothing")};
     for (size_t index = 0; index < sizeof zones / sizeof *zones; index++) {
-        scan.time_zone_offset = zones[index];
-        refused_out("a time zone", SATCHEL_EINVALID, "time_zone_offset",
+        scan.time_zone = zones[index];
+        refused_out("a time zone", SATCHEL_EINVALID, "time_zone",
                     satchel_photos_scan(device.photos, &scan, &out));
     }
     static char long_user[130];

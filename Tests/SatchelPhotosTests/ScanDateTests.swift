@@ -16,8 +16,8 @@ struct ScanDateTests {
   func zones(text: String, offset: Int64?) {
     // Of a tag the blanks around the text are trimmed.
     let date = ImageDate("2012:03:04 05:06:07", offset: ImageFacts.trimmed(Array(text.utf8)) ?? "")
-    #expect(date?.seconds(zone: 7200) == 1_330_837_567 - (offset ?? 7200))
-    #expect(date?.localOffset(zone: 7200) == offset ?? 7200)
+    #expect(date?.seconds(zone: PhotoTimeZone(offset: 7200)) == 1_330_837_567 - (offset ?? 7200))
+    #expect(date?.localOffset(zone: PhotoTimeZone(offset: 7200)) == offset ?? 7200)
   }
 
   @Test("The offset of the local time is kept; a time in UTC has none")
@@ -110,7 +110,7 @@ struct ScanDateTests {
       ("12019072123.jpg", nil), ("201907212.jpg", nil), ("1234-5678.jpg", nil), ("2019.jpg", nil), ("", nil),
     ] as [(String, Int64?)])
   func names(name: String, seconds: Int64?) {
-    #expect(ImageDate(fileName: name)?.seconds(zone: 0) == seconds)
+    #expect(ImageDate(fileName: name)?.seconds(zone: .utc) == seconds)
   }
 
   @Test("A sidecar, Takeout's file, the name, and what embeddedDatesOnly leaves of them")

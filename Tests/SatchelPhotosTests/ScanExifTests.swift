@@ -43,7 +43,7 @@ struct ScanExifTests {
       ("0001:01:01 00:00:00", nil),
     ] as [(String, Int64?)])
   func dates(text: String, seconds: Int64?) {
-    #expect(ImageDate(text)?.seconds(zone: 0) == seconds)
+    #expect(ImageDate(text)?.seconds(zone: .utc) == seconds)
   }
 
   @Test("The date is the original time, else the time of digitising, else of writing")

@@ -80,7 +80,7 @@ final class ScanFixture: Sendable {
   }
 
   static func facts(_ bytes: [UInt8], name: String = "a.jpg", zone: Int64 = 0) -> ImageFacts {
-    bytes.withUnsafeBytes { ImageFacts(head: $0, name: name, zone: zone) }
+    bytes.withUnsafeBytes { ImageFacts(head: $0, name: name, zone: PhotoTimeZone(offset: zone)) }
   }
 
   static func facts(_ exif: ScanExif, zone: Int64 = 0) throws -> ImageFacts {

@@ -165,7 +165,7 @@ struct ScanPictureTests {
     defer { close(null) }
     for length in 12..<bytes.count {
       let facts = bytes.prefix(length).withUnsafeBytes {
-        ImageFacts(head: $0, file: (null, Int64(bytes.count)), name: name, zone: 0)
+        ImageFacts(head: $0, file: (null, Int64(bytes.count)), name: name, zone: .utc)
       }
       if facts.width == nil { #expect(facts.remark != nil, "\(length)") } else { #expect(facts.width == 48) }
     }

@@ -237,8 +237,8 @@ def test_a_terminal_shows_progress(endless):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (["--time-zone", "Berlin"], "--time-zone: Berlin is not like +02:00, -0330 or Z"),
-        (["--time-zone", "+25:00"], "--time-zone: +25:00 is not like"),
+        (["--time-zone", "Berlin"], "--time-zone: Berlin is neither like +02:00, -0330 or Z"),
+        (["--time-zone", "+25:00"], "--time-zone: +25:00 is neither like"),
         (["--parallel", "0"], "--parallel: 0 is not in 1 to 16"),
         (["--parallel", "17"], "--parallel: 17 is not in 1 to 16"),
         (["--bogus"], "Unknown option '--bogus'"),

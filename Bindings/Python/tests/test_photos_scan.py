@@ -148,7 +148,8 @@ def test_a_catalogue_moves_with_its_folder(store: satchel.Store, folder: Path) -
 
 
 def test_the_time_zone_is_that_of_the_caller(pictures: PhotoCatalogue) -> None:
-    pictures.scan(time_zone_offset=-60)
+    for zone in ("-01:00", "Z", "Europe/Berlin"):
+        pictures.scan(time_zone=zone)
     assert pictures.count() == 4
 
 

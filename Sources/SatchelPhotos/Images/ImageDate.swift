@@ -11,11 +11,11 @@ struct ImageDate: Sendable, Equatable {
 
   /// Returns Unix seconds.
   ///
-  /// - Parameter zone: the offset of dates without a zone: seconds east of UTC
-  func seconds(zone: Int64) -> Int64 { isUTC ? wall : wall - (offset ?? zone) }
+  /// - Parameter zone: the zone of dates without one
+  func seconds(zone: PhotoTimeZone) -> Int64 { wall - (localOffset(zone: zone) ?? 0) }
 
   /// Returns the offset of the time on the wall: seconds east of UTC; nil when that is unknown.
-  func localOffset(zone: Int64) -> Int64? { isUTC ? nil : offset ?? zone }
+  func localOffset(zone: PhotoTimeZone) -> Int64? { isUTC ? nil : offset ?? zone.offset(atWall: wall) }
 
   /// Parses dates as EXIF and XMP have them: "2024:02:29 12:30:45", "2024-02-29T12:30:45+02:00", without seconds, with
   /// a fraction, without a time, with a blank instead of a zero.
@@ -85,18 +85,31 @@ struct ImageDate: Sendable, Equatable {
     guard (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day),
       (0...23).contains(time.0), (0...59).contains(time.1), (0...60).contains(time.2)
     else { return nil }
+    wall = Self.days(year: year, month: month, day: day) * 86_400 + time.0 * 3600 + time.1 * 60 + time.2
+    self.offset = offset
+    guard wall >= Self.first else { return nil }
+  }
+
+  /// Returns the number of days from 1970 to a day.
+  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     // Years begin in March here, so that a leap day is the last one.
     let shifted = year - (month <= 2 ? 1 : 0)
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
     let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    wall = days * 86_400 + time.0 * 3600 + time.1 * 60 + time.2
-    self.offset = offset
-    guard wall >= Self.first else { return nil }
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  private static func days(in month: Int64, of year: Int64) -> Int64 {
+  /// Returns the year of a time in UTC.
+  static func year(of seconds: Int64) -> Int64 {
+    // Close to it, then exactly.
+    var year = 1970 + seconds / 31_556_952
+    while days(year: year, month: 1, day: 1) * 86_400 > seconds { year -= 1 }
+    while days(year: year + 1, month: 1, day: 1) * 86_400 <= seconds { year += 1 }
+    return year
+  }
+
+  static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30

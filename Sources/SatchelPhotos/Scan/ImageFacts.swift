@@ -29,15 +29,15 @@ struct ImageFacts: Sendable, Equatable {
   /// The library that is missing to read more, and the consequences.
   var missingLibrary: String?
 
-  private let zone: Int64
+  private let zone: PhotoTimeZone
 
   /// - Parameters:
   ///   - head: the file's first bytes
   ///   - file: a descriptor for the others, and the file's size; nil when there are no others
   ///   - name: the file's name, which shows the expected format
-  ///   - zone: the offset of dates without a zone: seconds east of UTC
+  ///   - zone: the zone of dates without one
   init(
-    head: UnsafeRawBufferPointer, file: (number: Int32, size: Int64)? = nil, name: String, zone: Int64
+    head: UnsafeRawBufferPointer, file: (number: Int32, size: Int64)? = nil, name: String, zone: PhotoTimeZone
   ) {
     self.zone = zone
     let bytes = ImageBytes(

@@ -8,14 +8,14 @@ struct PhotoFileReader: ~Copyable {
   static let headSize = 1 << 20
 
   private let tree: PhotoTree
-  private let zone: Int64
+  private let zone: PhotoTimeZone
   private let readsOutside: Bool
   private var cursor: DirectoryCursor
   private var buffer: [UInt8] = []
 
   init(_ tree: PhotoTree, in root: PhotoRoot, options: ScanOptions = ScanOptions()) {
     self.tree = tree
-    zone = options.timeZoneOffset
+    zone = options.timeZone
     readsOutside = !options.embeddedDatesOnly
     cursor = DirectoryCursor(root)
   }

@@ -2,9 +2,9 @@ import SatchelJSON
 
 /// Options of a scan.
 public struct ScanOptions: Sendable, Equatable {
-  /// The offset of EXIF dates that name no time zone: seconds east of UTC. 0, the default, reads them as UTC,
-  /// so that a photo has the same date wherever it is scanned.
-  public var timeZoneOffset: Int64
+  /// The zone of dates that name none. The default is UTC, so that a photo has the same date wherever it is
+  /// scanned.
+  public var timeZone: PhotoTimeZone
   /// Whether photos are deleted from the catalogue when none of their files is left; the next sync deletes
   /// them from the remote, too. Photos in directories that could not be read are kept.
   public var deleteMissing: Bool
@@ -24,14 +24,13 @@ public struct ScanOptions: Sendable, Equatable {
 
   /// - Parameter parallel: clamped to the range
   public init(
-    timeZoneOffset: Int64 = 0, deleteMissing: Bool = false, forceRehash: Bool = false, parallel: Int = 2,
+    timeZone: PhotoTimeZone = .utc, deleteMissing: Bool = false, forceRehash: Bool = false, parallel: Int = 2,
     exclude: String = "", allowMassDeletion: Bool = false,
     embeddedDatesOnly: Bool = false
   ) {
     self.exclude = exclude
     self.allowMassDeletion = allowMassDeletion
-    // No zone is further away than a day; the limit keeps sums in range.
-    self.timeZoneOffset = min(max(timeZoneOffset, -86_400), 86_400)
+    self.timeZone = timeZone
     self.deleteMissing = deleteMissing
     self.forceRehash = forceRehash
     self.parallel = min(max(parallel, 1), 16)

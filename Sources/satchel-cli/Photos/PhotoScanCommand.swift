@@ -14,7 +14,7 @@ struct PhotoScanCommand: ParsableCommand {
       *.photoslibrary, are left out, and what files named .satchelignore say. The directory is not changed.
 
         satchel photos scan --create guide.satchel ~/Pictures
-        satchel photos scan guide.satchel ~/Pictures --time-zone +09:00
+        satchel photos scan guide.satchel ~/Pictures --time-zone Europe/Berlin
         satchel photos scan guide.satchel ~/Pictures --exclude 'export/' --exclude '*_preview.jpg'
         satchel photos scan guide.satchel ~/Pictures --delete-missing
 
@@ -47,9 +47,11 @@ struct PhotoScanCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The time zone of dates without one; the default is UTC.", valueName: "+hh:mm"),
+    help: ArgumentHelp(
+      "The time zone of dates without one: +02:00, or a name such as Europe/Berlin; the default is UTC.",
+      valueName: "zone"),
     transform: zone)
-  var timeZone = TimeZone(seconds: 0)
+  var timeZone = PhotoTimeZone.utc
 
   @Flag(help: "Use only dates in the photos' files; not those of sidecars, Google Takeout and names.")
   var embeddedDatesOnly = false
@@ -60,9 +62,10 @@ struct PhotoScanCommand: ParsableCommand {
   @Flag(name: [.short, .long], help: "Show no progress.")
   var quiet = false
 
-  private static func zone(_ text: String) throws -> TimeZone {
-    guard let zone = TimeZone(text) else {
-      throw ValidationError("--time-zone: \(text.printable) is not like +02:00, -0330 or Z")
+  private static func zone(_ text: String) throws -> PhotoTimeZone {
+    guard let zone = try? PhotoTimeZone(text) else {
+      throw ValidationError(
+        "--time-zone: \(text.printable) is neither like +02:00, -0330 or Z, nor a zone of this system")
     }
     return zone
   }
@@ -76,7 +79,7 @@ struct PhotoScanCommand: ParsableCommand {
   func run() throws {
     Interruption.installHandlers()
     let options = ScanOptions(
-      timeZoneOffset: timeZone.seconds, deleteMissing: deleteMissing, forceRehash: forceRehash,
+      timeZone: timeZone, deleteMissing: deleteMissing, forceRehash: forceRehash,
       parallel: parallel, exclude: exclude.joined(separator: "\n"), allowMassDeletion: allowMassDeletion,
       embeddedDatesOnly: embeddedDatesOnly)
     try creation.check(arguments.directory)

@@ -163,7 +163,7 @@ class PhotoCatalogue(PhotoRows):
     def scan(
         self,
         delete_missing: bool = False,
-        time_zone_offset: int = 0,
+        time_zone: Optional[str] = None,
         progress: Optional[Callable[[ScanProgress], object]] = None,
         *,
         force_rehash: bool = False,
@@ -181,7 +181,8 @@ class PhotoCatalogue(PhotoRows):
 
         :param delete_missing: deletes the rows of photos whose files are gone; the next synchronization
             deletes them from the remote copy. Never below a directory that could not be read
-        :param time_zone_offset: minutes east of UTC, for dates without a time zone
+        :param time_zone: the zone of dates without one: "+02:00", or a name of the system's time zone
+            database, such as "Europe/Berlin"; None for UTC
         :param progress: receives a :class:`ScanProgress`, on this thread; returning False ends the scan and
             sets ``cancelled``. An exception in it ends the scan too, and is raised here
         :param force_rehash: reads and hashes all files, also unchanged ones
@@ -199,7 +200,7 @@ class PhotoCatalogue(PhotoRows):
         options = _abi.ScanOptions(
             delete_missing=bool(delete_missing),
             force_rehash=bool(force_rehash),
-            time_zone_offset=_encoding.whole(time_zone_offset, "time_zone_offset", -1440, 1440),
+            time_zone=_encoding.NOTHING if time_zone is None else _encoding.lend_text(time_zone, "time_zone"),
             parallel=_encoding.parallel(parallel),
             exclude=lend_lines(exclude, "exclude"),
             allow_mass_deletion=bool(allow_mass_deletion),
