@@ -3144,8 +3144,19 @@ typedef struct satchel_photo_backup_options {
     /** sizeof(satchel_photo_backup_options). */
     size_t size;
     /** Only of satchel_photos_backup_refresh(): queues photos again that were uploaded,
-     *  and that the remote does not have. */
+     *  and that the remote does not have, or has damaged. */
     bool queue_missing;
+    /** Only of satchel_photos_backup_refresh(): downloads every file, and compares it with
+     *  its MD5. */
+    bool read;
+    /** Only of satchel_photos_backup_run(): stars the photos first that have a file here and
+     *  are not backed up, and uploads all films and sidecars. */
+    bool all;
+    /** Only of satchel_photos_backup_restore_all(): also downloads photos that have a file
+     *  on this device. */
+    bool existing_too;
+    /** Only of satchel_photos_backup_restore_all(): writes all files to one folder. */
+    bool without_folders;
     /** The number of files that are transferred at the same time, 1 to 16; 0 means 4. */
     int32_t parallel;
     /** Receives the @ref json_sync_progress "progress"; may be NULL. */
@@ -3156,27 +3167,32 @@ typedef struct satchel_photo_backup_options {
 
 /** The default options for work with backed up files. */
 #define SATCHEL_PHOTO_BACKUP_OPTIONS_INIT \
-    { sizeof(satchel_photo_backup_options), false, 0, NULL, NULL }
+    { sizeof(satchel_photo_backup_options), false, false, false, false, false, 0, NULL, NULL }
 
 /**
  * Lists the files of a user in a remote, below "photos/{user}/", and stars the photos that
  * another device has backed up.
  *
  * A photo is backed up when the remote has an object named by its MD5, of the size of its
- * row. It takes one request for 1,000 files, and is never a part of a synchronization. A
- * star that was removed after the upload stays removed. The result is
+ * row, and, with `read`, of its bytes. Without `read` it takes one request for 1,000 files,
+ * and one for each device's index. It is never a part of a synchronization. A star that was
+ * removed after the upload stays removed. The result is
  *
  * | field           | type             | meaning                                        |
  * | --------------- | ---------------- | ---------------------------------------------- |
  * | `photos`        | integer          | photos whose file is in the remote             |
  * | `starred`       | integer          | photos that this call starred                  |
- * | `unknown_count` | integer          | objects that are no files of these photos      |
- * | `damaged`       | array of strings | MD5s of photos whose object has another size   |
+ * | `unknown`       | array of strings | names of objects that are no files of these    |
+ * |                 |                  | photos, and that no device's index names       |
+ * | `unknown_count` | integer          | the number of all of these                     |
+ * | `damaged`       | array of strings | MD5s of photos whose object has another size,  |
+ * |                 |                  | or other bytes where these were read           |
  * | `damaged_count` | integer          | the number of all of these                     |
  * | `missing`       | array of strings | MD5s of uploaded photos that the remote lacks  |
  * | `missing_count` | integer          | the number of all of these                     |
  * | `queued`        | integer          | photos that were queued again                  |
  * | `requests`      | integer          | requests to the object store, with retries     |
+ * | `bytes_down`    | integer          | bytes of bodies that were received             |
  *
  * Each list has at most 1,000 elements.
  *
@@ -3202,17 +3218,26 @@ SATCHEL_API satchel_status satchel_photos_backup_refresh(
  * its photo; the object is written under a condition and checked afterwards. A file that
  * the remote has already is not sent again. Photos that a killed run was uploading are
  * queued again, and the next run continues with them. A photo whose file cannot be
- * uploaded gets the backup status error; when the remote fails, the run ends, and its
- * photos stay queued. A cancelled run returns SATCHEL_OK. The result is
+ * uploaded gets the backup status error, and runs try it again: after a minute, and then
+ * after twice as long each time, up to a day. A photo whose file no scan of this device has
+ * found stays queued, and is counted as elsewhere. What concerns the remote or the whole
+ * directory ends the run, and its photos stay queued. A cancelled run returns SATCHEL_OK.
+ *
+ * Films and sidecars go with their photos, as objects by their own MD5. At its end the run
+ * writes this device's index of files, "photo-index/{user}/{device}.csv", from which
+ * satchel_photos_backup_restore_all() takes names and folders. The result is
  *
  * | field          | type             | meaning                                    |
  * | -------------- | ---------------- | ------------------------------------------ |
  * | `uploaded`     | integer          | files that were sent                       |
  * | `found`        | integer          | files that the remote had already          |
  * | `failed`       | array of objects | {"md5", "filename", "message"}, at most    |
- * |                |                  | 1,000                                      |
+ * |                |                  | 1,000; for a film or a sidecar md5 is null |
+ * |                |                  | and filename its path                      |
  * | `failed_count` | integer          | the number of all of these                 |
  * | `queued`       | integer          | photos that are still queued               |
+ * | `elsewhere`    | integer          | those of them whose files are on other     |
+ * |                |                  | devices                                    |
  * | `requests`     | integer          | requests to the object store, with retries |
  * | `bytes_up`     | integer          | bytes of bodies that were sent             |
  * | `bytes_down`   | integer          | bytes of bodies that were received         |
@@ -3263,6 +3288,66 @@ SATCHEL_API satchel_status satchel_photos_backup_run(
 SATCHEL_API satchel_status satchel_photos_backup_restore(
     satchel_photos *photos, satchel_bytes md5, satchel_bytes path, satchel_remote *remote,
     satchel_bytes user, const satchel_photo_backup_options *options, satchel_buffer *out);
+
+/**
+ * Downloads all files of a user that are not here: photos, films and sidecars, with the
+ * folders, names and times that the indexes of all devices give them.
+ *
+ * A file that no index names gets the name of its row, else its MD5. Where a file with other
+ * bytes has a path, the file gets a number behind its name; no existing file is replaced.
+ * Every file is verified by its MD5. After a call that was cancelled or killed, the next one
+ * continues with the rest; a cancelled one returns SATCHEL_OK. The next scan finds the
+ * files. The result is
+ *
+ * | field          | type             | meaning                                         |
+ * | -------------- | ---------------- | ----------------------------------------------- |
+ * | `restored`     | integer          | files that were written                         |
+ * | `unchanged`    | integer          | files that were there already                   |
+ * | `renamed`      | integer          | written files that got another name             |
+ * | `failed`       | array of objects | {"path", "message"}, at most 1,000              |
+ * | `failed_count` | integer          | the number of all of these                      |
+ * | `absent`       | integer          | files that an index names, and that were never  |
+ * |                |                  | backed up                                       |
+ * | `requests`     | integer          | requests to the object store, with retries      |
+ * | `bytes_down`   | integer          | bytes of bodies that were received              |
+ * | `cancelled`    | boolean          | whether the work was cancelled                  |
+ *
+ * @param photos     the catalogue
+ * @param directory  the directory to write to, which is created if its parent exists;
+ *                   empty for the catalogue's
+ * @param remote     the remote
+ * @param user       the user that the files belong to
+ * @param options    may be NULL
+ * @param[out] out   a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the parent of the directory does not exist;
+ * SATCHEL_EFOREIGN when the catalogue is synchronized as another user; SATCHEL_EINVALID for
+ * an invalid user, and inside a batch; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE; SATCHEL_EFULL.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_restore_all(
+    satchel_photos *photos, satchel_bytes directory, satchel_remote *remote,
+    satchel_bytes user, const satchel_photo_backup_options *options, satchel_buffer *out);
+
+/**
+ * Deletes a file from the remote, for good.
+ *
+ * The photo's row and its files here stay as they are. A photo that counts as backed up
+ * loses its star. The result is {"deleted": whether the remote had the file}.
+ *
+ * @param photos    the catalogue
+ * @param md5       the MD5 of a file; need not be one of the catalogue's photos
+ * @param remote    the remote
+ * @param user      the user that the files belong to
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EFOREIGN when the catalogue is synchronized as another
+ * user; SATCHEL_EINVALID for an invalid user, and inside a batch; SATCHEL_EAUTH;
+ * SATCHEL_EUNAVAILABLE; SATCHEL_ECANCELLED; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_delete(
+    satchel_photos *photos, satchel_bytes md5, satchel_remote *remote, satchel_bytes user,
+    const satchel_photo_backup_options *options, satchel_buffer *out);
 
 /** Options for scanning; start from SATCHEL_SCAN_OPTIONS_INIT. */
 typedef struct satchel_scan_options {

@@ -28,7 +28,9 @@ private let independent: Set<String> = [
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.photo",
-  "photo_file.replacement", "photo_file.size",
+  "photo_file.replacement", "photo_file.size", "photo_catalogue.device", "photo_index.checksum",
+  "photo_index.etag",
+  "photo_index.key", "photo_index.remote",
   "photo_shard.synced_checksum", "photo_shard.modified", "photo_shard.synced", "photo_shard.etag",
   "photo_shard.ancestors", "photo_shard.source",
   "photo_catalogue.remote", "sync_log.remote", "sync_log.user", "sync_log.etag", "sync_writer.writer",
@@ -72,7 +74,7 @@ private let optional: Set<String> = [
   // Values of the app.
   "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.
-  "change", "conflict", "photo_file", "record_migration",
+  "change", "conflict", "photo_file", "photo_index", "record_migration",
   "outbox_saved", "remote_probe", "story_tag", "sync_owner",
 ]
 

@@ -11,7 +11,7 @@ PHOTOS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "photos"]
 
 
 def test_all_commands_exist():
-    backups = ["backup run", "backup restore", "backup refresh"]
+    backups = [f"backup {each}" for each in ("run", "restore", "restore-all", "refresh", "delete")]
     words = ["scan", "status", "query", "sync", "verify", *backups, "export", "import"]
     words += ["probe", "move", "detach"]
     assert words == PHOTOS

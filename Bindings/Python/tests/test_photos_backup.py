@@ -64,7 +64,8 @@ def test_files_are_uploaded_and_come_back(album: Album, object_store: Remote, tm
     report = album.photos.backup.run(object_store, "ada", heard.append)
     assert report.ok
     assert (report.uploaded, report.found, report.failed_count, report.queued) == (5, 0, 0, 0)
-    assert report.bytes_up == sum(len(album.bytes_of(name)) for name in NAMES)
+    [index] = object_store.list("photo-index/ada/")
+    assert report.bytes_up == sum(len(album.bytes_of(name)) for name in NAMES) + index.size
     assert heard[-1].phase == "files"
     assert (heard[-1].done, heard[-1].total) == (5, 5)
     assert keys(object_store) == sorted(album.files.values())
@@ -345,3 +346,60 @@ def test_threads_run_one_after_the_other(album: Album, remote_copy: Remote) -> N
 def test_heads_have_what_was_written(remote_copy: Remote) -> None:
     assert isinstance(remote_copy.put("a", b""), str)
     assert isinstance(remote_copy.head("a"), RemoteHead)
+
+
+def test_a_new_device_gets_the_library_from_the_remote_alone(album: Album, tmp_path: Path) -> None:
+    remote = satchel.remote.Directory(tmp_path / "remote")
+    for name in ("2024/c.mov", "e.jpg.xmp", "lone.mp4"):
+        (album.folder / name).write_bytes(name.encode())
+    os.utime(album.folder / "a.jpg", (1_000_000_000, 1_000_000_000))
+    album.photos.scan()
+    report = album.photos.backup.run(remote, "ada", all=True)
+    assert (report.uploaded, report.failed, report.elsewhere) == (8, [], 0)
+
+    with satchel.open(tmp_path / "new.satchel") as store:
+        photos = store.photos(tmp_path / "new")
+        found = photos.backup.restore_all(remote, "ada")
+        assert found.ok
+        assert (found.restored, found.unchanged, found.renamed, found.absent) == (8, 0, 0, 0)
+        names = [
+            each.relative_to(tmp_path / "new") for each in (tmp_path / "new").rglob("*") if each.is_file()
+        ]
+        assert len(names) == 8
+        for each in names:
+            assert (tmp_path / "new" / each).read_bytes() == (album.folder / each).read_bytes()
+        assert (tmp_path / "new/a.jpg").stat().st_mtime == 1_000_000_000
+        assert photos.backup.restore_all(remote, "ada", missing=False).unchanged == 8
+        flat = photos.backup.restore_all(remote, "ada", tmp_path / "flat", missing=False, folders=False)
+        assert flat.restored == len(list((tmp_path / "flat").iterdir())) == 8
+        with pytest.raises(satchel.NotFound):
+            photos.backup.restore_all(remote, "ada", tmp_path / "none/deeper")
+
+
+def test_a_backup_is_verified_repaired_and_cleaned(album: Album, tmp_path: Path) -> None:
+    remote = satchel.remote.Directory(tmp_path / "remote")
+    backup = album.photos.backup
+    backup.run(remote, "ada")
+    assert backup.verify(remote, "ada", read=True).ok
+    flipped, gone = (tmp_path / "remote/photos/ada" / album.files[each] for each in ("a.jpg", "b.jpg"))
+    body = bytearray(flipped.read_bytes())
+    body[9] ^= 1
+    flipped.write_bytes(body)
+    gone.unlink()
+    assert backup.refresh(remote, "ada").damaged == []
+    found = backup.verify(remote, "ada", read=True)
+    assert (found.damaged, found.missing, found.queued) == (
+        [album.files["a.jpg"]],
+        [album.files["b.jpg"]],
+        2,
+    )
+    assert backup.run(remote, "ada").uploaded == 2
+    assert backup.verify(remote, "ada", read=True).ok
+
+    album.photos.delete(album.files["e.jpg"])
+    assert backup.orphans(remote, "ada") == [album.files["e.jpg"]]
+    assert backup.delete(album.files["e.jpg"], remote, "ada")
+    assert not backup.delete(album.files["e.jpg"], remote, "ada")
+    assert backup.orphans(remote, "ada") == []
+    assert backup.delete(album.files["a.jpg"], remote, "ada")
+    assert album.status_of("a.jpg") == "not_backed_up"

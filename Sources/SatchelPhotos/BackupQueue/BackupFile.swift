@@ -21,7 +21,7 @@ struct BackupFiles: Sendable {
     for path in paths {
       let text = String(decoding: path, as: UTF8.self)
       do {
-        return try body(Self.open(text, in: root, photo))
+        return try body(Self.open(text, in: root, size: photo.size, checksum: .md5(photo.md5.bytes)))
       } catch let fault as OpenFile.Fault {
         failure = SatchelError(fault.isAbsent ? .notFound : .invalid, "\(text): \(fault.reason)")
       } catch let error as ObjectStoreError where error.isOfFile {
@@ -34,8 +34,22 @@ struct BackupFiles: Sendable {
   private static let changed = OpenFile.Fault(
     "does not have the bytes of the photo: it was changed since the last scan")
 
+  /// Opens a film or a sidecar.
+  ///
+  /// - Throws: `SatchelError` `.notFound`, `.invalid`
+  func open(_ file: KnownFile) throws -> FileBody {
+    let path = String(decoding: file.path, as: UTF8.self)
+    do {
+      return try Self.open(path, in: root, size: file.size, checksum: nil)
+    } catch let fault as OpenFile.Fault {
+      throw SatchelError(fault.isAbsent ? .notFound : .invalid, "\(path): \(fault.reason)")
+    }
+  }
+
   /// Opens a file below the directory, without following links.
-  private static func open(_ path: String, in root: PhotoRoot, _ photo: Photo) throws -> FileBody {
+  private static func open(
+    _ path: String, in root: PhotoRoot, size: Int64, checksum: ContentChecksum?
+  ) throws -> FileBody {
     let names = path.split(separator: "/", omittingEmptySubsequences: false)
     guard names.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else {
       throw OpenFile.Fault("not a path below the directory")
@@ -48,7 +62,7 @@ struct BackupFiles: Sendable {
     let file = try OpenFile.file(String(names[names.count - 1]), in: directory.number)
     let stamp = try file.stamp()
     guard stamp.kind == .file else { throw OpenFile.Fault.special }
-    guard stamp.size == photo.size else { throw changed }
-    return try FileBody(file.number, name: path, checksum: .md5(photo.md5.bytes))
+    guard stamp.size == size else { throw changed }
+    return try FileBody(file.number, name: path, checksum: checksum)
   }
 }

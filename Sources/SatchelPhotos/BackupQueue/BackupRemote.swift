@@ -3,6 +3,18 @@ import SatchelRemote
 import SatchelSync
 import SatchelStorage
 
+/// The extent of a failure of work with a file.
+enum BackupFault {
+  /// Whether an error is of one file or object; else the next ones would fail as well.
+  static func concernsOne(_ error: any Error) -> Bool {
+    switch error {
+    case let error as ObjectStoreError: error.faultClass == .object || error.reason == .truncated
+    case let error as SatchelError: [.notFound, .invalid, .damaged, .busy].contains(error.code)
+    default: false
+    }
+  }
+}
+
 /// The files of one user's photos in an object store: `photos/{user}/{md5}`.
 struct BackupRemote: Sendable {
   /// The number of retries for an object that other programs change.
@@ -44,36 +56,81 @@ struct BackupRemote: Sendable {
     _ = try transfer.download(key(md5), to: file, checksum: .md5(md5.bytes))
   }
 
-  /// Whether the remote has a photo's file: an object of its size and MD5.
-  func has(_ photo: Photo) throws -> Bool {
-    guard let head = try head(photo.md5) else { return false }
-    return try isFile(head, of: photo)
+  /// Whether the remote has a file: an object of its size and MD5.
+  func has(_ md5: MD5, size: Int64) throws -> Bool {
+    guard let head = try head(md5) else { return false }
+    return try isFile(head, md5, size: size)
   }
 
-  /// Writes a photo's file, and checks that the remote has it. Another object under its key counts as
+  /// Returns the sizes of all files.
+  func objects() throws -> [MD5: Int64] {
+    var objects: [MD5: Int64] = [:]
+    try list(prefix) { entry in
+      if let md5 = md5(entry.key) { objects[md5] = entry.size }
+    }
+    return objects
+  }
+
+  /// Reads the indexes of a user's devices. One that cannot be read is left out.
+  ///
+  /// - Parameter device: is left out, too
+  func index(of user: UserID, except device: String? = nil) throws -> [BackupIndex.Row] {
+    let prefix = try IndexWriter.prefix(of: user)
+    var keys: [ObjectKey] = []
+    try list(prefix) { keys.append($0.key) }
+    var rows: [BackupIndex.Row] = []
+    for key in keys where key.text.hasSuffix(".csv") {
+      if let device, key.text.hasPrefix("\(prefix)\(device).") { continue }
+      do throws(ObjectStoreError) {
+        let reading = try requests.ifPresent { () throws(ObjectStoreError) in
+          try store.get(
+            key, ifNoneMatch: nil, limit: Int64(BackupIndex.maxObject), cancellation: cancellation)
+        }
+        if case .object(let object) = reading { rows += BackupIndex.read(object.body).rows }
+      } catch {
+        guard error.faultClass == .object else { throw error }
+      }
+    }
+    return rows
+  }
+
+  private func list(_ prefix: ObjectPrefix, _ body: (ObjectPage.Entry) -> Void) throws {
+    var position = ListingPosition()
+    while !position.isAtEnd {
+      let page = try requests.attempt { () throws(ObjectStoreError) in
+        try store.list(prefix, from: position.continuation, limit: 1000, cancellation: cancellation)
+      }
+      try position.pass(page)
+      for entry in page.entries { body(entry) }
+    }
+  }
+
+  /// Writes a file, and checks that the remote has it. Another object under its key counts as
   /// damaged, and is replaced. Durable after `makeDurable`.
   ///
+  /// - Parameter overDamaged: whether an object that seems to be right is replaced as well
   /// - Throws: `SatchelError` `.busy` when other programs keep writing other bytes, `.damaged` when the store has
   ///   other bytes afterwards; `ObjectStoreError`
-  func put(_ photo: Photo, _ body: FileBody) throws {
-    let key = try key(photo.md5)
+  func put(_ md5: MD5, _ body: FileBody, overDamaged: Bool = false) throws {
+    let key = try key(md5)
     // A directory needs no metadata, which would be a file of their own.
     let metadata =
       try store.tagsContent
-      ? ObjectMetadata.none : ObjectMetadata([ReliableWriter.md5Name: photo.md5.description])
+      ? ObjectMetadata.none : ObjectMetadata([ReliableWriter.md5Name: md5.description])
     var condition = ObjectCondition.ifAbsent
+    if overDamaged, let head = try head(md5) { condition = .ifMatch(head.etag) }
     for _ in 0..<Self.rounds {
       let outcome = try transfer.upload(
         key, from: body, condition: condition, metadata: metadata, isDurable: false)
       switch outcome {
       case .written(let etag):
-        if store.tagsContent || etag.isMD5(photo.md5.bytes) { return }
-        guard try has(photo) else {
+        if store.tagsContent || etag.isMD5(md5.bytes) { return }
+        guard try has(md5, size: body.count) else {
           throw SatchelError(.damaged, "\(key): the object store does not have the bytes that were written")
         }
         return
       case .lost(let head):
-        if try isFile(head, of: photo) { return }
+        if try isFile(head, md5, size: body.count) { return }
         condition = .ifMatch(head.etag)
       case .gone: condition = .ifAbsent
       }
@@ -84,6 +141,28 @@ struct BackupRemote: Sendable {
   /// Makes the files durable that were written.
   func makeDurable() throws { try store.makeDurable(prefix) }
 
+  /// Reads a photo's file, and compares it with its MD5.
+  func isWhole(_ md5: MD5) throws(ObjectStoreError) -> Bool {
+    do throws(ObjectStoreError) {
+      return try transfer.digests(key(md5)).md5 == md5.bytes
+    } catch {
+      guard error.reason == .notFound || error.reason == .truncated else { throw error }
+      return false
+    }
+  }
+
+  /// Deletes a photo's file.
+  ///
+  /// - Returns: false when the remote does not have it
+  func delete(_ md5: MD5) throws -> Bool {
+    guard let head = try head(md5) else { return false }
+    let key = try key(md5)
+    _ = try requests.ifPresent { () throws(ObjectStoreError) in
+      try store.delete(key, ifMatch: head.etag, cancellation: cancellation)
+    }
+    return true
+  }
+
   private func head(_ md5: MD5) throws -> ObjectHead? {
     let key = try key(md5)
     return try requests.ifPresent { () throws(ObjectStoreError) in
@@ -91,13 +170,13 @@ struct BackupRemote: Sendable {
     }
   }
 
-  /// Whether an object has the size and the MD5 of a photo; reads one without the MD5 in its metadata.
-  private func isFile(_ head: ObjectHead, of photo: Photo) throws -> Bool {
-    guard head.size == photo.size else { return false }
-    if head.etag.isMD5(photo.md5.bytes) { return true }
-    if let known = head.metadata[ReliableWriter.md5Name] { return known == photo.md5.description }
+  /// Whether an object has the size and the MD5 of a file; reads one without the MD5 in its metadata.
+  private func isFile(_ head: ObjectHead, _ md5: MD5, size: Int64) throws -> Bool {
+    guard head.size == size else { return false }
+    if head.etag.isMD5(md5.bytes) { return true }
+    if let known = head.metadata[ReliableWriter.md5Name] { return known == md5.description }
     do throws(ObjectStoreError) {
-      return try transfer.digests(key(photo.md5)).md5 == photo.md5.bytes
+      return try transfer.digests(key(md5)).md5 == md5.bytes
     } catch {
       guard error.reason == .notFound else { throw error }
       return false

@@ -7,6 +7,8 @@ import SatchelStorage
 public struct PhotoBackupOptions: TransferOptions {
   /// The number of files that are transferred at the same time: 1 to 16; clamped.
   public var parallel = 4
+  /// Whether a run stars the photos first that have a file on this device and are not backed up.
+  public var all = false
   /// How requests are retried.
   public var retry = Retry()
   /// Polled regularly.

@@ -7,9 +7,11 @@ public struct PhotoBackupReport: Sendable, Equatable, JSONConvertible, TrafficRe
   /// The maximum number of listed failures; the count includes all.
   public static let maxListed = 1000
 
-  /// A photo whose file could not be uploaded.
+  /// A file that could not be uploaded.
   public struct Failure: Sendable, Equatable {
-    public var md5: MD5
+    /// The photo; nil for a film or a sidecar.
+    public var md5: MD5?
+    /// The photo's name; of a film or a sidecar the path.
     public var filename: String
     public var message: String
   }
@@ -22,6 +24,8 @@ public struct PhotoBackupReport: Sendable, Equatable, JSONConvertible, TrafficRe
   public var failedCount: Int64 = 0
   /// Photos that are still queued.
   public var queued: Int64 = 0
+  /// Of these the ones whose files are on other devices: they are backed up there.
+  public var elsewhere: Int64 = 0
   /// Requests to the object store, retries included.
   public var requests: Int64 = 0
   /// Bytes of bodies.
@@ -32,17 +36,25 @@ public struct PhotoBackupReport: Sendable, Equatable, JSONConvertible, TrafficRe
 
   package init() {}
 
+  mutating func fail(_ md5: MD5?, _ filename: String, _ message: String) {
+    failedCount += 1
+    if failed.count < Self.maxListed {
+      failed.append(Failure(md5: md5, filename: filename, message: message))
+    }
+  }
+
   /// The report as a JSON object.
   public var json: JSONValue {
     let failed = failed.map { failure -> JSONValue in
       [
-        "md5": .string(failure.md5.description), "filename": .string(failure.filename),
+        "md5": failure.md5.map { .string($0.description) } ?? .null, "filename": .string(failure.filename),
         "message": .string(failure.message),
       ]
     }
     return [
       "uploaded": .int(uploaded), "found": .int(found), "failed": .array(failed),
-      "failed_count": .int(failedCount), "queued": .int(queued), "requests": .int(requests),
+      "failed_count": .int(failedCount), "queued": .int(queued),
+      "elsewhere": .int(elsewhere), "requests": .int(requests),
       "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown), "cancelled": .bool(isCancelled),
     ]
   }

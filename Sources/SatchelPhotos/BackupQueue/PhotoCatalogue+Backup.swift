@@ -13,13 +13,18 @@ extension PhotoCatalogue {
   /// process gets it. Leases of processes that died return to the queue, at their old positions.
   ///
   /// - Returns: nil when the queue is empty
-  public func claimBackup() throws -> PhotoDetails? { try claimBackups(limit: 1).first }
+  public func claimBackup() throws -> PhotoDetails? {
+    var start: Int64 = -1
+    return try claimBackups(limit: 1, after: &start).first
+  }
 
   /// Leases up to `limit` photos in one transaction, as `claimBackup`.
-  func claimBackups(limit: Int) throws -> [PhotoDetails] {
-    let leased = try lease(limit)
+  ///
+  /// - Parameter position: those behind it in the queue, which then is the last one of them
+  func claimBackups(limit: Int, after position: inout Int64) throws -> [PhotoDetails] {
+    let leased = try lease(limit, after: &position)
     guard leased.isEmpty else { return leased }
-    return try requeueExpiredLeases() > 0 ? lease(limit) : []
+    return try requeueExpiredLeases() > 0 ? lease(limit, after: &position) : []
   }
 
   /// Marks a claimed photo as uploaded.
@@ -75,17 +80,17 @@ extension PhotoCatalogue {
     }
   }
 
-  private func lease(_ limit: Int) throws -> [PhotoDetails] {
+  private func lease(_ limit: Int, after position: inout Int64) throws -> [PhotoDetails] {
     // Reads first, so that polling an empty queue does not wait for writers.
     let isEmpty = try read(otherwise: true) {
-      try LocalTable(connection: $0, catalogue: $1).firstInQueue() == nil
+      try LocalTable(connection: $0, catalogue: $1).firstInQueue(after: position) == nil
     }
     if isEmpty { return [] }
     return try write { transaction, id in
       let table = LocalTable(connection: transaction.connection, catalogue: id)
       let lookup = PhotoLookup(connection: transaction.connection, catalogue: id)
       var (leased, last) = ([PhotoDetails](), MD5?.none)
-      while leased.count < limit, let md5 = try table.firstInQueue() {
+      while leased.count < limit, let md5 = try table.firstInQueue(after: position) {
         guard md5 != last else { throw RowOrder.damaged("photo_local") }
         last = md5
         var local = try table.row(md5) ?? LocalRow()
@@ -95,6 +100,7 @@ extension PhotoCatalogue {
           try table.put(md5, local)
           continue
         }
+        position = local.queued ?? position
         local.backup = .uploading
         local.leaseOwner = leaseOwner.name
         local.attempts &+= 1
@@ -113,6 +119,40 @@ extension PhotoCatalogue {
   @discardableResult
   func requeueExpiredLeases() throws -> Int { try requeue { !LeaseOwner.isAlive($0) } }
 
+  /// Queues the photos again whose upload failed, and that are due for another attempt.
+  func requeueFailures() throws {
+    func due(_ connection: Connection, _ id: Int64, _ now: Int64) throws -> [MD5] {
+      try LocalTable(connection: connection, catalogue: id).failedBefore(now)
+    }
+    if try read(otherwise: true, { try due($0, $1, database.clock.now()).isEmpty }) { return }
+    try enqueue(due)
+  }
+
+  /// Stars the photos that have a file on this device and are not backed up, which queues them.
+  func starAll() throws {
+    try enqueue { connection, id, _ in
+      let table = LocalTable(connection: connection, catalogue: id)
+      let lookup = PhotoLookup(connection: connection, catalogue: id)
+      return try FileTable(connection: connection, catalogue: id).photos().filter { md5 in
+        let status = try table.row(md5)?.backup ?? .notBackedUp
+        return try [.notBackedUp, .error].contains(status) && lookup.photo(md5) != nil
+      }
+    }
+  }
+
+  private func enqueue(_ choose: (Connection, Int64, Int64) throws -> [MD5]) throws {
+    try write { transaction, id in
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      let photos = try choose(transaction.connection, id, transaction.now)
+      for md5 in photos {
+        var local = try table.row(md5) ?? LocalRow()
+        try local.enqueue(in: table)
+        try table.put(md5, local)
+      }
+      notify(photos, in: transaction)
+    }
+  }
+
   /// Ends this value's lease of a photo whose upload has no result: the photo returns to the queue.
   func releaseBackup(_ md5: MD5) throws {
     try write { transaction, id in
@@ -120,6 +160,8 @@ extension PhotoCatalogue {
       guard var local = try table.row(md5), local.backup == .uploading, local.leaseOwner == leaseOwner.name
       else { return }
       try local.endLease(in: table)
+      // Nothing was tried that says anything about this photo.
+      local.attempts = max(0, local.attempts - 1)
       try table.put(md5, local)
       notify([md5], in: transaction)
     }

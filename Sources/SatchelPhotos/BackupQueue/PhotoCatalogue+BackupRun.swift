@@ -11,15 +11,18 @@ extension PhotoCatalogue {
   /// A file is found by the paths of the last scan, else by its name in the directory, and uploaded only with
   /// the size and MD5 of its row; the object is written under a condition, and checked afterwards. A file that
   /// the remote has already is not sent again. Photos that a killed run was uploading return to the queue,
-  /// and the next run continues with them. A photo whose file cannot be uploaded gets the status `error`,
-  /// with the reason; when the remote fails, the run ends, and the photo stays queued.
+  /// and the next run continues with them. A photo whose file cannot be uploaded gets the status `error`, with the
+  /// reason, and runs try it again: after a minute, and then after twice as long each time, up to a day. A photo
+  /// whose file no scan of this device has found stays queued, and is counted as elsewhere. What concerns the remote
+  /// or the whole directory ends the run, and is recorded for no photo.
   ///
   /// Files are streamed, and hashed on the way; one above 64 MiB is sent to S3 in parts, and the next run continues it.
   ///
   /// - Parameter progress: called with the progress, never concurrently; false ends the run, as cancelling
   ///   does: completed uploads are recorded, and the report has `isCancelled`
   /// - Throws: `SatchelError`: `notFound` when the directory does not exist, `foreign` when the catalogue is
-  ///   synchronized as another user, `invalid` in a batch, `unauthorized`, `unavailable`, `full`, `readOnly`
+  ///   synchronized as another user, `invalid` in a batch, `unauthorized`, `unavailable` (also for a directory that has
+  ///   become empty), `full`, `readOnly`
   public func runBackup(
     with store: any ObjectStore, user: UserID, options: PhotoBackupOptions = PhotoBackupOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
@@ -30,90 +33,9 @@ extension PhotoCatalogue {
     }
     let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
     return try withBackups(session) { remote in
-      try BackupRun(self, session: session, remote: remote, files: BackupFiles(directory)).run()
+      if options.all { try starAll() }
+      return try BackupRun(self, session: session, remote: remote, all: options.all).run()
     }
-  }
-
-  /// Downloads a photo's file, checks its MD5, and writes it with the photo's time. An existing file with these
-  /// bytes stays as it is.
-  ///
-  /// - Parameter path: of the file, in a directory that exists
-  /// - Throws: `SatchelError`: `notFound` when the remote does not have the file, or the directory does not
-  ///   exist, `damaged` for other bytes in the remote, `constraint` when another file is at the path,
-  ///   `invalid` for an invalid path, and in a batch, `unauthorized`, `unavailable`, `cancelled`
-  public func restoreBackup(
-    of md5: MD5, to path: String, from store: any ObjectStore, user: UserID,
-    options: PhotoBackupOptions = PhotoBackupOptions(),
-    progress: (@Sendable (SyncProgress) -> Bool)? = nil
-  ) throws -> PhotoRestoreReport {
-    try checkOpen()
-    let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
-    do {
-      guard !path.isEmpty, !path.utf8.contains(0) else {
-        throw SatchelError(.invalid, "path: \(path.isEmpty ? "is empty" : "contains a NUL")")
-      }
-      let remote = try BackupRemote(session)
-      try session.report { $0.begin(.files, of: 1) }
-      var report = PhotoRestoreReport()
-      if let size = try Self.existing(path, md5) {
-        (report.size, report.isUnchanged) = (size, true)
-      } else {
-        report.size = try download(md5, to: path, from: remote)
-      }
-      try session.report { $0.done = 1 }
-      report.add(session.traffic)
-      return report
-    } catch {
-      throw SatchelError(converting: error)
-    }
-  }
-
-  /// The size of an existing file with the photo's bytes; nil when there is no file.
-  ///
-  /// - Throws: `SatchelError` `.constraint` for another one
-  private static func existing(_ path: String, _ md5: MD5) throws -> Int64? {
-    var status = stat()
-    guard lstat(path, &status) == 0 else {
-      if errno == ENOENT { return nil }
-      throw SatchelError(errno: errno, path)
-    }
-    let other = SatchelError(.constraint, "\(path): exists, and is not this photo's file")
-    guard status.st_mode & S_IFMT == S_IFREG else { throw other }
-    let file = try DiskFile(path, O_RDONLY | O_NOFOLLOW)
-    var (hash, offset) = (MD5Hash(), Int64(0))
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-    defer { buffer.deallocate() }
-    while true {
-      let count = try file.read(into: buffer, at: offset)
-      hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      offset += Int64(count)
-      if count < buffer.count { break }
-    }
-    guard hash.digest() == md5 else { throw other }
-    return offset
-  }
-
-  /// Downloads a photo's file.
-  ///
-  /// - Returns: its size in bytes
-  private func download(_ md5: MD5, to path: String, from remote: BackupRemote) throws -> Int64 {
-    let file = try DownloadFile(replacing: path, resuming: true)
-    do throws(ObjectStoreError) {
-      try remote.get(md5, to: file)
-    } catch {
-      guard error.reason == .notFound else { throw error }
-      throw SatchelError(.notFound, "\(remote.prefix)\(md5): the remote does not have this file")
-    }
-    let modified = try photo(md5)?.photo.modified
-    try file.commit { part in
-      // Another program may have created a file at the path during the download.
-      _ = try Self.existing(path, md5)
-      guard let modified else { return }
-      // A file system that cannot store such a time keeps the current one.
-      let times = [timespec](repeating: timespec(tv_sec: time_t(modified), tv_nsec: 0), count: 2)
-      _ = utimensat(AT_FDCWD, part, times, 0)
-    }
-    return file.count
   }
 }
 
@@ -121,6 +43,8 @@ extension PhotoCatalogue {
 private final class BackupRun: Sendable {
   /// The number of photos that are claimed, and recorded, in one transaction.
   private static let batch = 32
+  /// The number of queued photos above which the index is also written before them.
+  private static let indexedFirst = 1000
 
   private struct State {
     var report = PhotoBackupReport()
@@ -128,36 +52,50 @@ private final class BackupRun: Sendable {
     var failure: (any Error)?
     /// Uploaded, and not yet recorded.
     var finished: [MD5] = []
+    /// Photos without a file on this device, which return to the queue at the end.
+    var elsewhere: [MD5] = []
   }
 
   private let catalogue: PhotoCatalogue
   private let session: SyncSession
   private let remote: BackupRemote
   private let files: BackupFiles
+  private let isOfAll: Bool
   private let state = Locked(State())
-  /// Claimed, and not yet begun; the next one is the last.
-  private let claimed = Locked<[Photo]>([])
+  /// Claimed, and not yet begun, the next one at the end; and the position in the queue up to where.
+  private let claimed = Locked((photos: [PhotoDetails](), position: Int64(-1)))
 
-  init(_ catalogue: PhotoCatalogue, session: SyncSession, remote: BackupRemote, files: BackupFiles) {
+  init(_ catalogue: PhotoCatalogue, session: SyncSession, remote: BackupRemote, all: Bool) throws {
     self.catalogue = catalogue
     self.session = session
     self.remote = remote
-    self.files = files
+    files = try BackupFiles(catalogue.directory)
+    isOfAll = all
   }
 
   func run() throws -> PhotoBackupReport {
     try catalogue.requeueExpiredLeases()
+    try catalogue.requeueFailures()
     let total = try catalogue.status().backups[.queued] ?? 0
+    let index = try IndexWriter(catalogue, session)
+    // So that a run that is killed leaves the names of what it has uploaded.
+    if total > Self.indexedFirst { try index.write() }
     report { $0.begin(.files, of: Int(clamping: total)) }
     inParallel(Array(0..<session.parallel), limit: session.parallel) { [self] _ in
       while step() {}
     }
     ending { try record(state.withLock { $0.finished.taken() }) }
-    for photo in claimed.withLock({ $0.taken() }) { ending { try catalogue.releaseBackup(photo.md5) } }
+    let rest = claimed.withLock { $0.photos.map(\.md5) } + state.withLock { $0.elsewhere }
+    for md5 in rest { ending { try catalogue.releaseBackup(md5) } }
+    if state.withLock({ $0.failure }) == nil, !remote.cancellation.isCancelled() {
+      ending { try uploadCompanions() }
+    }
+    if state.withLock({ $0.failure }) == nil, !remote.cancellation.isCancelled() { try index.write() }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     var report = state.withLock { $0.report }
     report.isCancelled = remote.cancellation.isCancelled()
     report.queued = try catalogue.status().backups[.queued] ?? 0
+    report.elsewhere = Int64(state.withLock { $0.elsewhere.count })
     report.add(session.traffic)
     return report
   }
@@ -175,15 +113,21 @@ private final class BackupRun: Sendable {
     do {
       guard let photo = try next() else { return false }
       do {
-        let isSent = try upload(photo)
+        let outcome = try upload(photo)
         let batch = state.withLock { state -> [MD5] in
-          if isSent { state.report.uploaded += 1 } else { state.report.found += 1 }
+          switch outcome {
+          case .sent: state.report.uploaded += 1
+          case .found: state.report.found += 1
+          case .elsewhere:
+            state.elsewhere.append(photo.md5)
+            return []
+          }
           state.finished.append(photo.md5)
           return state.finished.count < Self.batch ? [] : state.finished.taken()
         }
         try record(batch)
       } catch {
-        try recordFailure(photo, error)
+        try recordFailure(photo.photo, error)
       }
       report { $0.done += 1 }
       return true
@@ -193,23 +137,85 @@ private final class BackupRun: Sendable {
     }
   }
 
-  private func next() throws -> Photo? {
+  private func next() throws -> PhotoDetails? {
     try claimed.withLock { claimed in
-      if claimed.isEmpty {
-        claimed = try catalogue.claimBackups(limit: Self.batch).map(\.photo).reversed()
+      if claimed.photos.isEmpty {
+        claimed.photos = try catalogue.claimBackups(limit: Self.batch, after: &claimed.position).reversed()
       }
-      return claimed.popLast()
+      return claimed.photos.popLast()
     }
   }
 
-  /// - Returns: false when the remote had the file already
-  private func upload(_ photo: Photo) throws -> Bool {
-    if try remote.has(photo) { return false }
-    let paths = try catalogue.read(otherwise: []) {
-      try FileTable(connection: $0, catalogue: $1).paths(of: photo.md5)
+  private enum Outcome {
+    case sent
+    /// The remote had the file already.
+    case found
+    /// No scan of this device has found the file.
+    case elsewhere
+  }
+
+  private func upload(_ details: PhotoDetails) throws -> Outcome {
+    let photo = details.photo
+    // A queued photo with an error has an object that was found damaged.
+    let isDamaged = details.error != nil
+    if !isDamaged, try remote.has(photo.md5, size: photo.size) { return .found }
+    let known = try catalogue.read(otherwise: []) {
+      try FileTable(connection: $0, catalogue: $1).files(of: photo.md5).filter { $0.md5 == photo.md5 }
     }
-    try files.withFile(of: photo, at: paths + [Array(photo.filename.utf8)]) { try remote.put(photo, $0) }
-    return true
+    let paths = known.filter { !$0.isMissing }.map(\.path)
+    do {
+      try files.withFile(of: photo, at: paths + [Array(photo.filename.utf8)]) {
+        try remote.put(photo.md5, $0, overDamaged: isDamaged)
+      }
+      return .sent
+    } catch let error as SatchelError where error.code == .notFound {
+      if known.isEmpty { return .elsewhere }
+      guard try files.root.isEmpty() else { throw error }
+      throw EndOfRun(
+        error: SatchelError(
+          .unavailable, "\(catalogue.directory): is empty, and its photos were there: is its disk mounted?"))
+    }
+  }
+
+  /// Uploads the films and sidecars of starred photos, or all of them.
+  private func uploadCompanions() throws {
+    let companions = try catalogue.read(otherwise: []) {
+      try FileTable(connection: $0, catalogue: $1).companionsToBackUp(all: isOfAll)
+    }
+    if companions.isEmpty { return }
+    report { $0.begin(.files, of: companions.count) }
+    inParallel(companions, limit: session.parallel) { [self] file in
+      guard state.withLock({ $0.failure }) == nil, !remote.cancellation.isCancelled() else { return }
+      do {
+        let (md5, isSent) = try upload(file)
+        try remote.makeDurable()
+        try catalogue.write { transaction, id in
+          try FileTable(connection: transaction.connection, catalogue: id).setBackedUp(file, md5)
+        }
+        state.withLock { if isSent { $0.report.uploaded += 1 } else { $0.report.found += 1 } }
+      } catch {
+        note(error, of: file)
+      }
+      report { $0.done += 1 }
+    }
+  }
+
+  private func upload(_ file: KnownFile) throws -> (MD5, isSent: Bool) {
+    let body = try files.open(file)
+    guard let md5 = MD5(bytes: try body.digests(remote.cancellation).md5) else {
+      throw SatchelError(.internal, "\(body.name): its MD5 has another length")
+    }
+    if try remote.has(md5, size: body.count) { return (md5, false) }
+    try remote.put(md5, body)
+    return (md5, true)
+  }
+
+  /// Notes a film or a sidecar that was not uploaded; the next run tries it again.
+  private func note(_ error: any Error, of file: KnownFile) {
+    if case .cancelled = (error as? ObjectStoreError)?.reason { return }
+    guard BackupFault.concernsOne(error) else { return ending { throw error } }
+    let path = String(decoding: file.path, as: UTF8.self)
+    state.withLock { $0.report.fail(nil, path, SatchelError(converting: error).message) }
   }
 
   /// Records uploads, after the remote has made them durable; those of photos that were deleted meanwhile are ignored.
@@ -233,11 +239,14 @@ private final class BackupRun: Sendable {
   ///
   /// - Throws: an error that concerns all photos; the photo returns to the queue
   private func recordFailure(_ photo: Photo, _ error: any Error) throws {
-    if let end = error as? EndOfRun { throw end.error }
+    if let end = error as? EndOfRun {
+      try catalogue.releaseBackup(photo.md5)
+      throw end.error
+    }
     if case .cancelled = (error as? ObjectStoreError)?.reason {
       return try catalogue.releaseBackup(photo.md5)
     }
-    guard Self.concernsOne(error) else {
+    guard BackupFault.concernsOne(error) else {
       try catalogue.releaseBackup(photo.md5)
       throw error
     }
@@ -247,20 +256,7 @@ private final class BackupRun: Sendable {
     } catch let error as SatchelError where error.code == .notFound {
       // Deleted meanwhile.
     }
-    state.withLock { state in
-      state.report.failedCount += 1
-      guard state.report.failed.count < PhotoBackupReport.maxListed else { return }
-      state.report.failed.append(.init(md5: photo.md5, filename: photo.filename, message: message))
-    }
-  }
-
-  /// Whether an error is of one file or object; else the next photos would fail as well.
-  private static func concernsOne(_ error: any Error) -> Bool {
-    switch error {
-    case let error as ObjectStoreError: error.faultClass == .object || error.reason == .truncated
-    case let error as SatchelError: [.notFound, .invalid, .damaged, .busy].contains(error.code)
-    default: false
-    }
+    state.withLock { $0.report.fail(photo.md5, photo.filename, message) }
   }
 
   /// Reports progress; when the callback ends the run, the session's cancellation is set.

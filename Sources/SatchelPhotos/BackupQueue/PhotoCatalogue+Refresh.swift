@@ -8,17 +8,20 @@ extension PhotoCatalogue {
   /// Lists the files that are backed up, and stars the photos that another device has backed up: one request
   /// for 1,000 files. Blocks. Never part of `sync`.
   ///
-  /// A photo is backed up when the remote has an object under its MD5 with the size of its row. Photos that
-  /// are being uploaded stay as they are, and so does a star that was removed after the upload.
+  /// A photo is backed up when the remote has an object under its MD5 with the size of its row, and, with
+  /// `reading`, with its bytes. Photos that are being uploaded stay as they are, and so does a star that was
+  /// removed after the upload.
   ///
   /// - Parameters:
   ///   - store: the object store with the files, below `photos/{user}/`
-  ///   - queueMissing: whether photos that were uploaded, and that the remote does not have, are queued again
+  ///   - queueMissing: whether photos that were uploaded, and that the remote does not have, or has damaged, are
+  ///     queued again where this device has their files
+  ///   - reading: whether every file is downloaded and compared with its MD5
   ///   - progress: called with the progress, never concurrently; false cancels
   /// - Throws: `SatchelError`: `foreign` when the catalogue is synchronized as another user, `invalid` in a
   ///   batch, `unauthorized`, `unavailable`, `cancelled`, `readOnly`
   public func refreshBackups(
-    with store: any ObjectStore, user: UserID, queueMissing: Bool = false,
+    with store: any ObjectStore, user: UserID, queueMissing: Bool = false, reading: Bool = false,
     options: PhotoBackupOptions = PhotoBackupOptions(), progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> PhotoRefreshReport {
     try checkOpen()
@@ -27,7 +30,7 @@ extension PhotoCatalogue {
     }
     let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
     return try withBackups(session) { remote in
-      var refresh = BackupRefresh(catalogue: self, remote: remote, session: session)
+      var refresh = BackupRefresh(catalogue: self, remote: remote, session: session, isReading: reading)
       return try refresh.run(queueMissing: queueMissing)
     }
   }
@@ -41,9 +44,10 @@ public struct PhotoRefreshReport: Sendable, Equatable, JSONConvertible {
   public var photos: Int64 = 0
   /// Photos that this call starred.
   public var starred: Int64 = 0
-  /// Objects below the user's prefix that are not files of the catalogue's photos.
+  /// Objects below the user's prefix that are no files of the catalogue's photos, and that no device's index names.
+  public var unknown: [String] = []
   public var unknownCount: Int64 = 0
-  /// Photos whose object does not have the size of their row.
+  /// Photos whose object does not have the size of their row, or their bytes where these were read.
   public var damaged: [MD5] = []
   public var damagedCount: Int64 = 0
   /// Photos that were uploaded, and that the remote does not have.
@@ -53,16 +57,30 @@ public struct PhotoRefreshReport: Sendable, Equatable, JSONConvertible {
   public var queued: Int64 = 0
   /// Requests to the object store, retries included.
   public var requests: Int64 = 0
+  /// Bytes of files that were read.
+  public var bytesDown: Int64 = 0
 
   package init() {}
+
+  mutating func addUnknown(_ name: String) {
+    unknownCount += 1
+    if unknown.count < Self.maxListed { unknown.append(name) }
+  }
+
+  mutating func addDamaged(_ md5: MD5) {
+    damagedCount += 1
+    if damaged.count < Self.maxListed { damaged.append(md5) }
+  }
 
   /// The report as a JSON object.
   public var json: JSONValue {
     func list(_ photos: [MD5]) -> JSONValue { .array(photos.map { .string($0.description) }) }
     return [
-      "photos": .int(photos), "starred": .int(starred), "unknown_count": .int(unknownCount),
-      "damaged": list(damaged), "damaged_count": .int(damagedCount), "missing": list(missing),
+      "photos": .int(photos), "starred": .int(starred), "unknown": .array(unknown.map { .string($0) }),
+      "unknown_count": .int(unknownCount), "damaged": list(damaged), "damaged_count": .int(damagedCount),
+      "missing": list(missing),
       "missing_count": .int(missingCount), "queued": .int(queued), "requests": .int(requests),
+      "bytes_down": .int(bytesDown),
     ]
   }
 }
@@ -72,14 +90,19 @@ private struct BackupRefresh {
   let catalogue: PhotoCatalogue
   let remote: BackupRemote
   let session: SyncSession
+  let isReading: Bool
   private var report = PhotoRefreshReport()
   /// Uploaded photos that the listing has not contained so far.
   private var unseen: Set<MD5> = []
+  private var damaged: [MD5] = []
+  /// Films, sidecars and files of other devices: what the indexes name.
+  private var indexed: Set<MD5> = []
 
-  init(catalogue: PhotoCatalogue, remote: BackupRemote, session: SyncSession) {
+  init(catalogue: PhotoCatalogue, remote: BackupRemote, session: SyncSession, isReading: Bool) {
     self.catalogue = catalogue
     self.remote = remote
     self.session = session
+    self.isReading = isReading
   }
 
   mutating func run(queueMissing: Bool) throws -> PhotoRefreshReport {
@@ -87,6 +110,7 @@ private struct BackupRefresh {
     unseen = try catalogue.read(otherwise: []) {
       try Set(LocalTable(connection: $0, catalogue: $1).photos(.uploaded))
     }
+    indexed = try filesOfIndexes()
     var position = ListingPosition()
     while !position.isAtEnd {
       let page = try remote.requests.attempt { () throws(ObjectStoreError) in
@@ -98,32 +122,40 @@ private struct BackupRefresh {
       report.unknownCount += Int64(page.skipped)
       try session.report { $0.done += page.entries.count }
     }
-    try findMissing(queueMissing: queueMissing)
+    let missing = try findMissing()
+    if queueMissing { try queue(missing) }
     report.requests = session.traffic.requests
+    report.bytesDown = session.traffic.bytesDown
     return report
   }
 
+  /// Returns the files that other devices' indexes name, and those that this device's would name now.
+  private func filesOfIndexes() throws -> Set<MD5> {
+    let own: (device: String?, files: [MD5]) = try catalogue.read(otherwise: (nil, [])) { connection, id in
+      let table = IndexTable(connection: connection, catalogue: id, remote: session.remote.identity ?? "")
+      let files = try FileTable(connection: connection, catalogue: id).all()
+      return (try table.device(), files.compactMap { BackupIndex.Row($0)?.md5 })
+    }
+    return Set(try remote.index(of: session.user, except: own.device).map(\.md5)).union(own.files)
+  }
+
   private mutating func mark(_ entries: [ObjectPage.Entry]) throws {
-    var found: [MD5] = []
+    var whole: [MD5] = []
     try catalogue.read(otherwise: ()) { connection, id in
       let lookup = PhotoLookup(connection: connection, catalogue: id)
       for entry in entries {
         guard let md5 = remote.md5(entry.key), let photo = try lookup.photo(md5) else {
-          report.unknownCount += 1
+          let isIndexed = remote.md5(entry.key).map { indexed.contains($0) } ?? false
+          if !isIndexed { report.addUnknown(String(entry.key.text.dropFirst(remote.prefix.text.count))) }
           continue
         }
         unseen.remove(md5)
-        guard entry.size == photo.size else {
-          report.damagedCount += 1
-          if report.damaged.count < PhotoRefreshReport.maxListed { report.damaged.append(md5) }
-          continue
-        }
-        report.photos += 1
-        let local = try LocalTable(connection: connection, catalogue: id).row(md5) ?? LocalRow()
-        if local.isBackedUpElsewhere { found.append(md5) }
+        if entry.size == photo.size { whole.append(md5) } else { addDamaged(md5) }
       }
     }
-    try catalogue.changeLocal(of: found) { local, _ in
+    if isReading { whole = try read(whole) }
+    report.photos += Int64(whole.count)
+    try catalogue.changeLocal(of: whole) { local, _ in
       guard local.isBackedUpElsewhere else { return false }
       if !local.isStarred { report.starred += 1 }
       (local.isStarred, local.backup, local.queued, local.error) = (true, .uploaded, nil, nil)
@@ -131,18 +163,52 @@ private struct BackupRefresh {
     }
   }
 
-  private mutating func findMissing(queueMissing: Bool) throws {
+  private mutating func addDamaged(_ md5: MD5) {
+    report.addDamaged(md5)
+    damaged.append(md5)
+  }
+
+  /// Reads files, several at once.
+  ///
+  /// - Returns: those that have the bytes of their photos
+  private mutating func read(_ photos: [MD5]) throws -> [MD5] {
+    let remote = remote
+    let results = Locked<[MD5: Result<Bool, any Error>]>([:])
+    inParallel(photos, limit: session.parallel) { md5 in
+      let result = Result { try remote.isWhole(md5) }
+      results.withLock { $0[md5] = result }
+    }
+    let found = results.withLock { $0 }
+    return try photos.filter { md5 in
+      let isWhole = try found[md5]?.get() ?? false
+      if !isWhole { addDamaged(md5) }
+      return isWhole
+    }
+  }
+
+  private mutating func findMissing() throws -> [MD5] {
     let missing: [MD5] = try catalogue.read(otherwise: []) { connection, id in
       let lookup = PhotoLookup(connection: connection, catalogue: id)
       return try unseen.sorted().filter { try lookup.photo($0) != nil }
     }
     report.missingCount = Int64(missing.count)
     report.missing = Array(missing.prefix(PhotoRefreshReport.maxListed))
-    guard queueMissing else { return }
-    try catalogue.changeLocal(of: missing) { local, table in
-      guard local.backup == .uploaded else { return false }
+    return missing
+  }
+
+  /// Queues what the remote does not have, or has damaged: where this device has the file, which another one
+  /// does for its own.
+  private mutating func queue(_ missing: [MD5]) throws {
+    try catalogue.changeLocal(of: (missing + damaged).sorted()) { local, table in
+      guard local.backup != .uploading, local.backup != .queued else { return false }
       try local.enqueue(in: table)
       report.queued += 1
+      return true
+    }
+    // A run then replaces the object, even one whose size is right.
+    try catalogue.changeLocal(of: damaged) { local, _ in
+      guard local.backup == .queued else { return false }
+      local.error = "damaged in the remote"
       return true
     }
   }
@@ -185,12 +251,13 @@ extension LocalRow {
   extension PhotoCatalogue {
     /// Refreshes on a separate thread, like the blocking form; cancelling the task cancels it.
     public func refreshBackups(
-      with store: any ObjectStore, user: UserID, queueMissing: Bool = false,
+      with store: any ObjectStore, user: UserID, queueMissing: Bool = false, reading: Bool = false,
       options: PhotoBackupOptions = PhotoBackupOptions(), progress: (@Sendable (SyncProgress) -> Bool)? = nil
     ) async throws -> PhotoRefreshReport {
       try await options.onOwnThread { options in
         try self.refreshBackups(
-          with: store, user: user, queueMissing: queueMissing, options: options, progress: progress)
+          with: store, user: user, queueMissing: queueMissing, reading: reading, options: options,
+          progress: progress)
       }
     }
   }

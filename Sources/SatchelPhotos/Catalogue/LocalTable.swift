@@ -82,12 +82,27 @@ struct LocalTable {
   }
 
   /// Returns the photo that has been queued longest.
-  func firstInQueue() throws -> MD5? {
+  ///
+  /// - Parameter position: of those behind it in the queue
+  func firstInQueue(after position: Int64 = -1) throws -> MD5? {
     try connection.first(
       """
-      SELECT md5 FROM photo_local WHERE catalogue = ? AND backup = 1 ORDER BY queued LIMIT 1
-      """, .integer(catalogue)
+      SELECT md5 FROM photo_local WHERE catalogue = ? AND backup = 1 AND queued > ? ORDER BY queued LIMIT 1
+      """, .integer(catalogue), .integer(position)
     ) { try Self.md5($0) }
+  }
+
+  /// Returns the photos whose upload failed, and that are to be tried again: after a minute, and after twice as
+  /// long for each further attempt, up to a day.
+  func failedBefore(_ now: Int64) throws -> [MD5] {
+    var photos: [MD5] = []
+    try connection.each(
+      """
+      SELECT md5 FROM photo_local WHERE catalogue = ? AND backup = 4
+      AND coalesce(last_attempt, 0) + min(60000 << max(0, min(attempts - 1, 11)), 86400000) <= ? ORDER BY md5
+      """, .integer(catalogue), .integer(now)
+    ) { photos.append(try Self.md5($0)) }
+    return photos
   }
 
   /// Returns the photos that are being uploaded, and the owners of their leases.

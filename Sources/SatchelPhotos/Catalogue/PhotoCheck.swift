@@ -217,6 +217,7 @@ struct PhotoCheck {
       + (SELECT count(*) FROM photo_shard WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_local WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_file WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
+      + (SELECT count(*) FROM photo_index WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM conflict WHERE subject = 1 AND owner NOT IN (SELECT id FROM photo_catalogue))
       """)
     if rows > 0 { report("photo_catalogue", "\(rows) rows belong to no catalogue") }

@@ -52,7 +52,7 @@ package enum PhotoSchema {
     -- policy: 0 for remote_wins, 1 for merge. The columns after it identify the remote, and are NULL until the
     -- first sync; `remote_uuid` and `manifest_etag` also while the remote has no manifest. `owner` is the user whom
     -- the rows belong to, `owner_remote` the remote; detaching keeps them. `remote_id` is the id of a directory that
-    -- is the remote.
+    -- is the remote. `device` is the name of this device's indexes of files, NULL until the first one.
     CREATE TABLE photo_catalogue(
       id INTEGER PRIMARY KEY,
       directory TEXT NOT NULL UNIQUE,
@@ -68,7 +68,8 @@ package enum PhotoSchema {
       remote TEXT,
       owner TEXT,
       owner_remote TEXT,
-      remote_id TEXT
+      remote_id TEXT,
+      device TEXT
     ) STRICT;
 
     -- The shards that ever had content. `base` and `ancestor` are versions, 0 for the empty one. While
@@ -175,6 +176,17 @@ package enum PhotoSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_local_queue ON photo_local(catalogue, queued) WHERE backup = 1;
     CREATE INDEX photo_local_lease ON photo_local(catalogue, lease_owner) WHERE backup = 2;
+
+    -- The parts of this device's index of files that remotes have: the object's key, the SHA-256 of its bytes and
+    -- its ETag. `remote` is the remote's identity.
+    CREATE TABLE photo_index(
+      catalogue INTEGER NOT NULL,
+      remote TEXT NOT NULL,
+      key TEXT NOT NULL,
+      checksum TEXT NOT NULL,
+      etag TEXT NOT NULL,
+      PRIMARY KEY(catalogue, remote, key)
+    ) STRICT, WITHOUT ROWID;
 
     -- Files that scans have found: files that did not change since are not read again. `md5` is empty for a
     -- file that was not read. `kind`: 0 for a photo, 1 for a film, 2 for a sidecar; `photo` is the photo that a

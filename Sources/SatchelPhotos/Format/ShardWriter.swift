@@ -56,7 +56,8 @@ struct ShardWriter {
     isEmpty = false
   }
 
-  private static func write(_ text: String, into bytes: inout [UInt8]) {
+  /// Appends a string, in quotes where it needs them.
+  static func write(_ text: String, into bytes: inout [UInt8]) {
     guard text.utf8.contains(where: { needsQuotes($0) }) else {
       bytes.append(contentsOf: text.utf8)
       return

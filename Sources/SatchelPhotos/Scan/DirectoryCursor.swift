@@ -23,6 +23,9 @@ final class PhotoRoot: Sendable {
     }
     self.file = file
   }
+
+  /// Whether the directory has no visible item any more, as the folder of a disk that was unmounted.
+  func isEmpty() throws(OpenFile.Fault) -> Bool { try DirectoryListing(of: file.number).items.isEmpty }
 }
 
 /// Opens directories of a tree, each relative to the nearest open one. Holds only one open, so that neither

@@ -141,6 +141,48 @@ struct FileTable {
     try files(of: md5).filter { $0.md5 == md5 && !$0.isMissing }.map(\.path)
   }
 
+  /// Returns the films and sidecars that no backup has, of starred photos, in the order of their paths.
+  ///
+  /// - Parameter all: whether those of other photos, and of none, are included
+  func companionsToBackUp(all: Bool) throws -> [KnownFile] {
+    var files: [KnownFile] = []
+    try connection.each(
+      """
+      SELECT path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo FROM photo_file f
+      WHERE catalogue = ?1 AND kind > 0 AND is_missing = 0 AND md5 = x'' AND (?2 OR EXISTS(
+        SELECT 1 FROM photo_local l WHERE l.catalogue = ?1 AND l.md5 = f.photo AND l.starred = 1)) ORDER BY path
+      """, .integer(catalogue), .integer(all ? 1 : 0)
+    ) { row in
+      if let file = Self.read(row) { files.append(file) }
+    }
+    return files
+  }
+
+  /// Records that a backup has a film or a sidecar, unless the file has changed since.
+  func setBackedUp(_ file: KnownFile, _ md5: MD5) throws {
+    try bound(file) { path, _, _, _ in
+      try md5.withBytes { md5 in
+        try connection.run(
+          """
+          UPDATE photo_file SET md5 = ? WHERE catalogue = ? AND path = ? AND md5 = x'' AND size = ? AND modified = ?
+          """, .blob(md5), .integer(catalogue), path, .integer(file.size), .integer(file.modified))
+      }
+    }
+  }
+
+  /// Returns the photos that have a file that is not missing, in order.
+  func photos() throws -> [MD5] {
+    var photos: [MD5] = []
+    try connection.each(
+      """
+      SELECT DISTINCT md5 FROM photo_file WHERE catalogue = ? AND kind = 0 AND is_missing = 0 ORDER BY md5
+      """, .integer(catalogue)
+    ) { row in
+      if let md5 = MD5(bytes: row.bytes(0)) { photos.append(md5) }
+    }
+    return photos
+  }
+
   /// Returns those of the given MD5s that have a file that is not missing.
   func existing(among wanted: Set<MD5>) throws -> Set<MD5> {
     var existing: Set<MD5> = []
