@@ -1336,11 +1336,32 @@ typedef struct satchel_remote_operations {
      *  satchel_store_sync() requires it, satchel_photos_sync() does not. At most 1,024
      *  bytes; copied; may be empty. */
     satchel_bytes identity;
+    /** Optional, as the two below: all three, or none. With them the files of photos have
+     *  no limit of 1 GiB, and 8 MiB of each is in memory.
+     *
+     *  Reads up to `length` bytes of an object from `offset` on: sets body, etag, and as
+     *  size that of the whole object. `if_match` is the etag that the object must have,
+     *  or empty. */
+    satchel_remote_result (*get_range)(
+        void *context, satchel_bytes key, int64_t offset, int64_t length,
+        satchel_bytes if_match, satchel_remote_answer *answer);
+    /** Keeps a part of an upload, which the library has named; `number` is 1 or more. A
+     *  part of the same number is replaced. */
+    satchel_remote_result (*put_part)(
+        void *context, satchel_bytes key, satchel_bytes upload, int32_t number,
+        satchel_bytes body, satchel_remote_answer *answer);
+    /** Makes an object of the parts 1 to `parts`, as `put` of their bytes: sets etag.
+     *  With 0 parts: discards the upload; sets nothing. */
+    satchel_remote_result (*complete)(
+        void *context, satchel_bytes key, satchel_bytes upload, int32_t parts,
+        satchel_bytes if_match, bool if_absent, satchel_bytes metadata,
+        satchel_remote_answer *answer);
 } satchel_remote_operations;
 
 /** The initial value of satchel_remote_operations. */
 #define SATCHEL_REMOTE_OPERATIONS_INIT \
-    { sizeof(satchel_remote_operations), NULL, NULL, NULL, NULL, NULL, { NULL, 0 } }
+    { sizeof(satchel_remote_operations), NULL, NULL, NULL, NULL, NULL, { NULL, 0 }, NULL, \
+      NULL, NULL }
 
 /**
  * Creates a remote from functions of the host.

@@ -139,6 +139,15 @@ struct RemoteResult {
     return HostHead(size: size, etag: try etag(), metadata: try metadata())
   }
 
+  func range() throws(ObjectStoreError) -> HostRange {
+    try check()
+    guard let body = content.body, let size = content.size else {
+      throw invalid("no body or no size was set")
+    }
+    if content.isTooLarge { throw invalid("the body is longer than the range") }
+    return HostRange(body: body, size: size, etag: try etag())
+  }
+
   func etag() throws(ObjectStoreError) -> String {
     try check()
     guard let etag = content.etag else { throw invalid("no etag was set") }

@@ -49,6 +49,55 @@ extension HostCalls {
             list(host.address, prefix, after, Int32(clamping: limit), $0)
           }
         }.page()
+      },
+      transfers: try HostTransfers(reader, host))
+  }
+}
+
+extension HostTransfers {
+  /// Wraps the optional functions; nil when none is set.
+  fileprivate init?(_ reader: OptionsReader<satchel_remote_operations>, _ host: HostContext) throws {
+    let getRange = reader.value(\.get_range) ?? nil
+    let putPart = reader.value(\.put_part) ?? nil
+    let complete = reader.value(\.complete) ?? nil
+    if getRange == nil, putPart == nil, complete == nil { return nil }
+    guard let getRange, let putPart, let complete else {
+      throw SatchelError(
+        .invalid, "operations: get_range, put_part and complete are set together, or not at all")
+    }
+    self.init(
+      getRange: { key, offset, count, known, _ in
+        try lend(key, known) { name, known in
+          RemoteResult(about: key, limit: count) {
+            getRange(host.address, name, offset, count, known, $0)
+          }
+        }.range()
+      },
+      putPart: { key, upload, number, body, _ in
+        try lend(key, upload) { name, upload in
+          lend(body, []) { body, _ in
+            RemoteResult(about: key, isWrite: true) {
+              putPart(host.address, name, upload, Int32(clamping: number), body, $0)
+            }
+          }
+        }.check()
+      },
+      complete: { key, upload, parts, condition, metadata, _ in
+        let metadata = try JSONValue.object(JSONObject(metadata.map { ($0, .string($1)) })).serialized()
+        let result = lend(Array(key.utf8), Array(upload.utf8)) { name, upload in
+          lend(Array((condition.etag ?? "").utf8), metadata) { known, metadata in
+            RemoteResult(about: key, isWrite: true) {
+              complete(
+                host.address, name, upload, Int32(clamping: parts), known, condition == .ifAbsent, metadata,
+                $0)
+            }
+          }
+        }
+        guard parts > 0 else {
+          try result.check()
+          return ""
+        }
+        return try result.etag()
       })
   }
 }

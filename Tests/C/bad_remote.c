@@ -63,6 +63,12 @@ static void cannot_make(const char *place, const satchel_remote_operations *oper
     CHECK(made == NULL && releases == 1, "%s: %d releases", place, releases);
 }
 
+static satchel_remote_result range_of_nothing(void *context, satchel_bytes key, int64_t offset, int64_t length,
+                                              satchel_bytes if_match, satchel_remote_answer *answer) {
+    (void)context, (void)key, (void)offset, (void)length, (void)if_match, (void)answer;
+    return SATCHEL_REMOTE_FAILED;
+}
+
 static void functions(void) {
     satchel_remote_operations all = memory_operations(), some = all;
     cannot_make("NULL", NULL);
@@ -80,6 +86,9 @@ static void functions(void) {
     some = all;
     some.list = NULL;
     cannot_make("list", &some);
+    some = all;
+    some.get_range = range_of_nothing;
+    cannot_make("put_part", &some);
     some = all;
     some.size = SIZE_MAX;
     cannot_make("size", &some);

@@ -16,6 +16,8 @@ package struct FaultProxy {
     package var path: String
     package var ifMatch: String
     package var fault: String
+    /// The number of the connection.
+    package var connection: Int
     /// The server's status; nil when the request was not forwarded.
     package var status: Int?
   }

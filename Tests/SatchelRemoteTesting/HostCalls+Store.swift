@@ -1,6 +1,34 @@
+import SatchelCore
 import SatchelRemote
 
 extension HostCalls {
+  /// Creates a host that forwards its calls to another store, and has the optional functions: parts are in memory until
+  /// they are completed.
+  package init(inParts store: any ObjectStore) {
+    self.init(store)
+    let uploads = Locked<[String: [Int: [UInt8]]]>([:])
+    transfers = HostTransfers(
+      getRange: { key, offset, count, known, cancellation in
+        let object = try store.get(ObjectKey(key), cancellation: cancellation)
+        guard known == nil || known == object.etag.text else { throw SatchelError(.conflict, "changed") }
+        let rest = object.body.dropFirst(Int(clamping: offset)).prefix(Int(clamping: count))
+        return HostRange(body: Array(rest), size: Int64(object.body.count), etag: object.etag.text)
+      },
+      putPart: { _, upload, number, body, _ in
+        uploads.withLock { $0[upload, default: [:]][number] = body }
+      },
+      complete: { key, upload, parts, condition, metadata, cancellation in
+        let known = uploads.withLock { $0.removeValue(forKey: upload) } ?? [:]
+        if parts == 0 { return "" }
+        let bodies = (1...parts).compactMap { known[$0] }
+        guard bodies.count == parts else { throw SatchelError(.notFound, "no such upload") }
+        return try store.put(
+          ObjectKey(key), Array(bodies.joined()), condition: condition, metadata: ObjectMetadata(metadata),
+          cancellation: cancellation
+        ).text
+      })
+  }
+
   /// Creates a host that forwards its calls to another store.
   package init(_ store: any ObjectStore) {
     self.init(

@@ -12,11 +12,13 @@ enum ConformingStore: CaseIterable, CustomTestStringConvertible {
   case faultless
   /// A host's functions, which use a directory.
   case callbacks
+  /// The same, with the optional functions for large files.
+  case callbacksInParts
   /// The server of the tests, if there is one.
   case s3
 
   static var allCases: [ConformingStore] {
-    [.directory, .faultless, .callbacks] + (TestServer.current == nil ? [] : [.s3])
+    [.directory, .faultless, .callbacks, .callbacksInParts] + (TestServer.current == nil ? [] : [.s3])
   }
 
   var testDescription: String {
@@ -24,6 +26,7 @@ enum ConformingStore: CaseIterable, CustomTestStringConvertible {
     case .directory: "DirectoryStore"
     case .faultless: "FaultyStore without faults"
     case .callbacks: "CallbackStore"
+    case .callbacksInParts: "CallbackStore with parts"
     case .s3: "S3Store"
     }
   }
@@ -39,6 +42,8 @@ enum ConformingStore: CaseIterable, CustomTestStringConvertible {
     switch self {
     case .faultless: try body(FaultyStore(one, plan: []), FaultyStore(other, plan: []))
     case .callbacks: try body(CallbackStore(HostCalls(one)), CallbackStore(HostCalls(other)))
+    case .callbacksInParts:
+      try body(CallbackStore(HostCalls(inParts: one)), CallbackStore(HostCalls(inParts: other)))
     default: try body(one, other)
     }
     withExtendedLifetime(directory) {}

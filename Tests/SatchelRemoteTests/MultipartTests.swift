@@ -255,6 +255,35 @@ struct MultipartTests {
     }
   }
 
+  @Test("a write carries its checksum in a header, as buckets with Object Lock demand")
+  func checksumHeader() throws {
+    // A signed header that is dropped is noticed.
+    let fault: JSONValue = ["fault": "drop_header", "name": "content-md5"]
+    try FaultProxy.with([fault]) { store, _ throws in
+      #expect(try reason { try store.put(fixture.key, [1]) } == .denied)
+    }
+    try FaultProxy.with([fault]) { store, _ throws in
+      let body = try fixture.body([1])
+      #expect(
+        try reason { _ = try fixture.transfer(store).upload(fixture.key, from: body, condition: .none) }
+          == .denied)
+    }
+    #expect(Base64.encode([]) == "" && Base64.encode(Array("f".utf8)) == "Zg==")
+    #expect(Base64.encode(Array("fo".utf8)) == "Zm8=" && Base64.encode(Array("foobar".utf8)) == "Zm9vYmFy")
+    #expect(Base64.encode([0xFB, 0xFF]) == "+/8=")
+  }
+
+  @Test("the files of a backup share their connections")
+  func connections() throws {
+    try FaultProxy.with([]) { store, proxy throws in
+      for number in 0..<4 {
+        _ = try fixture.transfer(store).upload(
+          ObjectKey("k\(number)"), from: fixture.body([UInt8(number)]), condition: .ifAbsent)
+      }
+      #expect(try Set(proxy.seen().map(\.connection)).count == 1)
+    }
+  }
+
   @Test("a byte that is damaged on the way is noticed")
   func corrupted() throws {
     try FaultProxy.with([["fault": "pass"], ["fault": "corrupt", "at": 1000]]) { store, _ throws in

@@ -36,6 +36,38 @@ struct TransferConformance {
     }
   }
 
+  @Test("a host's file goes in parts and comes in ranges, under the condition of the write")
+  func hostsParts() throws {
+    try ConformingStore.callbacksInParts.withStores { one, other in
+      let bytes = TransferFixture.bytes((20 << 20) + 5)
+      let digests = ContentHash.digests(of: bytes)
+      let metered = MeteredStore(one)
+      let outcome = try fixture.transfer(metered).upload(
+        fixture.key, from: fixture.body(bytes), condition: .ifAbsent)
+      #expect(try outcome == .written(other.head(fixture.key).etag))
+      // The listing of uploads, the begin, three parts and the completion.
+      #expect(metered.traffic.requests == 6)
+      #expect(try other.head(fixture.key).metadata["sha256"] == digests.sha256.hexadecimal)
+      #expect(try fixture.download(from: other) == digests)
+      let lost = try fixture.transfer(one).upload(
+        fixture.key, from: fixture.body(TransferFixture.bytes(9 << 20)), condition: .ifAbsent)
+      #expect(try lost == .lost(other.head(fixture.key)))
+    }
+  }
+
+  @Test(
+    "a host's wrong range is refused",
+    arguments: [
+      HostRange(body: [1, 2, 3], size: 2, etag: "a"), HostRange(body: [], size: 2, etag: "a"),
+      HostRange(body: [1], size: 1, etag: ""), HostRange(body: [], size: -1, etag: "a"),
+    ])
+  func hostsWrongRange(range: HostRange) throws {
+    let store = try DirectoryStore(path: fixture.directory.path + "/store")
+    var calls = HostCalls(inParts: store)
+    calls.transfers?.getRange = { _, _, _, _, _ in range }
+    #expect(try reason { _ = try fixture.transfer(CallbackStore(calls)).digests(fixture.key) } != nil)
+  }
+
   @Test("conditions hold for files as for bytes", arguments: ConformingStore.allCases)
   func conditions(kind: ConformingStore) throws {
     try kind.withStores { one, other in

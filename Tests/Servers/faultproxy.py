@@ -2,8 +2,9 @@
 """faultproxy.py LISTEN UPSTREAM ADMIN: a proxy on the loopback that injects faults on request.
 
 GET /?JSON from ADMIN, a percent-encoded list of faults, one for each of the next requests; then they pass.
-GET / returns the requests since: method, path, if_match, fault and the status that the store gave; the bytes
-of both directions, heads included (up, down), and those of the bodies alone (body_up, body_down). A fault is
+GET / returns the requests since: method, path, if_match, fault, the status that the store gave and the number
+of the connection; the bytes of both directions, heads included (up, down), and those of the bodies alone
+(body_up, body_down). A fault is
 an object whose "fault" is:
   pass
   status       answers so itself: "code", and perhaps "body" and "headers"
@@ -88,6 +89,7 @@ class Proxy:
 
     def __init__(self, upstream: int) -> None:
         self.upstream = upstream
+        self.connections = 0
         self.faults: list[Fault] = []
         self.seen: list[dict[str, Any]] = []
         #: Ends what is held.
@@ -111,13 +113,17 @@ class Proxy:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A connection of a client, for as long as nothing goes wrong that ends it."""
+        self.connections += 1
+        number = self.connections
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            while await self.exchange(reader, writer):
+            while await self.exchange(reader, writer, number):
                 await writer.drain()
         with contextlib.suppress(Exception):
             writer.close()
 
-    async def exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def exchange(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int
+    ) -> bool:
         """A request and its answer. False: the connection is over."""
         request = await read_head(reader)
         method, path = request.first.split()[:2]
@@ -125,7 +131,7 @@ class Proxy:
         kind = fault["fault"]
         condition = (request.header(b"if-match") or b"").decode()
         entry: dict[str, Any] = {"method": method.decode(), "path": path.decode(), "if_match": condition}
-        entry |= {"fault": kind, "status": None}
+        entry |= {"fault": kind, "status": None, "connection": connection}
         entry |= {"up": len(request.bytes()), "down": 0, "body_up": 0, "body_down": 0}
         self.seen.append(entry)
         if kind == "reset_before":

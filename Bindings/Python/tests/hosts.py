@@ -16,6 +16,7 @@ from satchel.remote import (
     RemoteHead,
     RemoteObject,
     RemotePage,
+    RemoteRange,
 )
 
 
@@ -26,14 +27,19 @@ class DictStore:
         self.objects: Dict[str, RemoteObject] = {}
         self.identity = f"dict:{uuid.uuid4().hex}"
         self.calls: List[Tuple[str, str]] = []
+        self.parts: Dict[Tuple[str, int], bytes] = {}
         self.lock = threading.Lock()
         # Asked before each request; what it raises is raised, what it returns (unless None) is returned.
         self.before: Callable[[str, str], Any] = lambda operation, key: None
         # The same, after the request has taken effect.
         self.after: Callable[[str, str], Any] = lambda operation, key: None
 
-    def remote(self) -> Callbacks:
-        return Callbacks(self.get, self.put, self.head, self.delete, self.list, identity=self.identity)
+    def remote(self, parts: bool = False) -> Callbacks:
+        functions = (self.get, self.put, self.head, self.delete, self.list)
+        if not parts:
+            return Callbacks(*functions, identity=self.identity)
+        more = {"get_range": self.get_range, "put_part": self.put_part, "complete": self.complete}
+        return Callbacks(*functions, identity=self.identity, **more)
 
     def _request(self, operation: str, key: str, act: Callable[[], Any]) -> Any:
         self.calls.append((operation, key))
@@ -69,6 +75,23 @@ class DictStore:
             return tag
 
         return self._request("put", key, act)  # type: ignore[no-any-return]
+
+    def get_range(self, key: str, offset: int, length: int, if_match: Optional[str] = None) -> RemoteRange:
+        def act() -> RemoteRange:
+            self._expect(key, if_match)
+            found = self.objects[key]
+            return RemoteRange(found.body[offset : offset + length], len(found.body), found.etag)
+
+        return self._request("get_range", key, act)  # type: ignore[no-any-return]
+
+    def put_part(self, key: str, upload: str, number: int, body: bytes) -> None:
+        self._request("put_part", key, lambda: self.parts.update({(upload, number): body}))
+
+    def complete(self, key: str, upload: str, parts: int, **conditions: Any) -> Optional[str]:
+        bodies = [self.parts.pop((upload, number)) for number in range(1, parts + 1)]
+        self.parts = {known: body for known, body in self.parts.items() if known[0] != upload}
+        self.calls.append(("complete", key))
+        return self.put(key, b"".join(bodies), **conditions) if parts else None
 
     def head(self, key: str) -> RemoteHead:
         def act() -> RemoteHead:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hosts import DictStore
 
 import satchel
 
@@ -109,6 +110,34 @@ def test_a_file_larger_than_memory_is_uploaded_and_restored(
     assert finish(start(tmp_path, folder, place, str(back), preexec_fn=limited))["bytes_down"] == SIZE
     assert hashlib.md5(back.read_bytes()).hexdigest() == md5
     assert back.stat().st_mtime == 1_600_000_000
+
+
+def test_large_files_of_a_host_go_in_parts(tmp_path: Path, film: tuple[Path, str]) -> None:
+    """A host with the optional functions never gets, and never gives, more than 8 MiB at once."""
+    folder, md5 = film
+    host = DictStore()
+    with satchel.open(tmp_path / "store.satchel") as store, host.remote(parts=True) as remote:
+        photos = store.photos(folder)
+        key = f"photos/ada/{md5}"
+        broken = [satchel.remote.TransientError("again"), satchel.remote.UnknownOutcome("who knows")]
+
+        def fail(operation: str, _: str) -> None:
+            if operation == "put_part" and host.calls.count(("put_part", key)) > 4 and broken:
+                raise broken.pop()
+
+        host.before = fail
+        assert photos.backup.run(remote, "ada").uploaded == 1
+        assert host.calls.count(("put_part", key)) == SIZE // (8 << 20) + 2
+        assert host.parts == {}
+        assert hashlib.md5(host.objects[key].body).hexdigest() == md5
+        photos.backup.restore(md5, tmp_path / "back.tif", remote, "ada")
+        assert host.calls.count(("get_range", key)) == SIZE // (8 << 20)
+        assert ("get", key) not in host.calls
+        assert hashlib.md5((tmp_path / "back.tif").read_bytes()).hexdigest() == md5
+    with pytest.raises(satchel.InvalidArgument, match="together"):
+        satchel.remote.Callbacks(
+            host.get, host.put, host.head, host.delete, host.list, put_part=host.put_part
+        )
 
 
 def test_a_killed_transfer_is_continued(tmp_path: Path, film: tuple[Path, str], place: str) -> None:

@@ -3,7 +3,7 @@ import SatchelCore
 /// An object store that the host implements. The host's results are validated like the responses of a remote
 /// server.
 package final class CallbackStore: ObjectStore {
-  private let calls: HostCalls
+  let calls: HostCalls
   package let identity: String?
 
   /// - Parameter identity: names the objects that the host stores; nil for none
@@ -97,7 +97,7 @@ package final class CallbackStore: ObjectStore {
   }
 
   /// Calls the host, and converts its errors.
-  private func call<Answer>(
+  func call<Answer>(
     about subject: String, _ cancellation: Cancellation, isWriting: Bool = false,
     isConditional: Bool = false, _ body: () throws -> Answer
   ) throws(ObjectStoreError) -> Answer {
@@ -129,11 +129,11 @@ package final class CallbackStore: ObjectStore {
     }
   }
 
-  private static func foreign(_ subject: String, _ reason: String) -> ObjectStoreError {
+  static func foreign(_ subject: String, _ reason: String) -> ObjectStoreError {
     ObjectStoreError(.failed(.foreign), "\(subject): the host's store \(reason)")
   }
 
-  private static func etag(_ text: String, _ key: ObjectKey) throws(ObjectStoreError) -> ETag {
+  static func etag(_ text: String, _ key: ObjectKey) throws(ObjectStoreError) -> ETag {
     guard let etag = ETag(text) else {
       throw foreign(key.text, "returns an ETag that is empty or not valid in a header")
     }

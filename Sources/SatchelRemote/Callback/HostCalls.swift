@@ -26,19 +26,70 @@ package struct HostCalls: Sendable {
     @Sendable (_ prefix: String, _ after: String?, _ limit: Int, _ cancellation: Cancellation) throws ->
       HostPage
 
+  /// Nil for a host whose objects are always values in memory.
+  package var transfers: HostTransfers?
+
   package init(
     get: @escaping @Sendable (String, String?, Int64, Cancellation) throws -> HostReading,
     put:
       @escaping @Sendable (String, [UInt8], ObjectCondition, [String: String], Cancellation) throws -> String,
     head: @escaping @Sendable (String, Cancellation) throws -> HostHead,
     delete: @escaping @Sendable (String, String?, Cancellation) throws -> Void,
-    list: @escaping @Sendable (String, String?, Int, Cancellation) throws -> HostPage
+    list: @escaping @Sendable (String, String?, Int, Cancellation) throws -> HostPage,
+    transfers: HostTransfers? = nil
   ) {
     self.get = get
     self.put = put
     self.head = head
     self.delete = delete
     self.list = list
+    self.transfers = transfers
+  }
+}
+
+/// The optional functions of a host for files that are too large for one value.
+package struct HostTransfers: Sendable {
+  /// Reads up to `count` bytes of an object from `offset` on; with `known`, only if its ETag is still that one.
+  package var getRange:
+    @Sendable (_ key: String, _ offset: Int64, _ count: Int64, _ known: String?, _ cancellation: Cancellation)
+      throws -> HostRange
+  /// Writes a part of an upload, which replaces an earlier one of its number (from 1).
+  package var putPart:
+    @Sendable (_ key: String, _ upload: String, _ number: Int, _ body: [UInt8], _ cancellation: Cancellation)
+      throws -> Void
+  /// Makes an object of the parts 1 to `parts`, testing the condition atomically; returns the new ETag. With 0 parts it
+  /// only discards the upload, and its result is not used.
+  package var complete:
+    @Sendable (
+      _ key: String, _ upload: String, _ parts: Int, _ condition: ObjectCondition,
+      _ metadata: [String: String],
+      _ cancellation: Cancellation
+    ) throws -> String
+
+  package init(
+    getRange: @escaping @Sendable (String, Int64, Int64, String?, Cancellation) throws -> HostRange,
+    putPart: @escaping @Sendable (String, String, Int, [UInt8], Cancellation) throws -> Void,
+    complete:
+      @escaping @Sendable (String, String, Int, ObjectCondition, [String: String], Cancellation) throws ->
+      String
+  ) {
+    self.getRange = getRange
+    self.putPart = putPart
+    self.complete = complete
+  }
+}
+
+/// The host's result of reading a range.
+package struct HostRange: Sendable {
+  package var body: [UInt8]
+  /// The size of the whole object in bytes.
+  package var size: Int64
+  package var etag: String
+
+  package init(body: [UInt8], size: Int64, etag: String) {
+    self.body = body
+    self.size = size
+    self.etag = etag
   }
 }
 

@@ -4,13 +4,14 @@ extension S3Store: TransferStore {
   /// The limits of Amazon S3; an object above 64 MiB is written in parts.
   package var transferLimits: TransferLimits { TransferLimits(object: 5 << 40, whole: 64 << 20) }
 
+  /// The caller reads the object back when the condition is not met, as `ReliableWriter` does.
   package func put(
     _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     try put(
       key, { .stream(HTTPBodyReader(body)) }, body.digests(cancellation), condition: condition,
-      metadata: metadata, cancellation: cancellation)
+      metadata: metadata, readsBack: true, cancellation: cancellation)
   }
 
   package func read(
@@ -161,7 +162,8 @@ extension S3Store: MultipartStore {
       .post, host: endpoint.host, path: try endpoint.path(of: upload.key), query: [("uploadId", upload.id)],
       headers: [("content-type", "application/xml")], payload: PayloadHash(of: body))
     let response = try send(
-      &request, about: upload.key, body: { .bytes(body) }, condition: condition, cancellation)
+      &request, about: upload.key, body: { .bytes(body) }, condition: condition, readsBack: true, cancellation
+    )
     guard response.isSuccess else { throw failure(response, about: upload.key.text, isWriting: true) }
     var found: ETag?
     // A server that takes long begins with 200, and may end with an error.

@@ -12,15 +12,18 @@ extension S3Store {
 
   /// Writes an object.
   ///
-  /// - Parameter body: called for each request
+  /// - Parameters:
+  ///   - body: called for each request
+  ///   - readsBack: whether the caller reads the object back when the condition is not met
   func put(
     _ key: ObjectKey, _ body: () -> HTTPBody, _ digests: ContentDigests, condition: ObjectCondition,
-    metadata: ObjectMetadata, cancellation: Cancellation
+    metadata: ObjectMetadata, readsBack: Bool = false, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     var request = SigningRequest(
       .put, host: endpoint.host, path: try endpoint.path(of: key),
       headers: Self.headers(key, metadata) + [Self.checksum(digests)], payload: PayloadHash(of: digests))
-    let response = try send(&request, about: key, body: body, condition: condition, cancellation)
+    let response = try send(
+      &request, about: key, body: body, condition: condition, readsBack: readsBack, cancellation)
     guard response.isSuccess else { throw failure(response, about: key.text, isWriting: true) }
     if response.headers["etag"] != nil { return try etag(of: response, key) }
     // Some gateways respond to a PUT without an ETag.
@@ -42,15 +45,18 @@ extension S3Store {
   }
 
   /// Sends a request that writes an object, under a condition.
+  ///
+  /// - Parameter readsBack: whether the caller tells its own object from another writer's: then a reused connection,
+  ///   on which libcurl may repeat the request unnoticed, is fine, and saves establishing one for each file
   func send(
     _ request: inout SigningRequest, about key: ObjectKey, body: () -> HTTPBody, condition: ObjectCondition,
-    _ cancellation: Cancellation
+    readsBack: Bool = false, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> HTTPResponse {
     switch condition {
     case .none: return try send(request, about: key.text, body: body(), cancellation)
     case .ifAbsent:
       request.headers.append(("if-none-match", "*"))
-      return try send(request, about: key.text, body: body(), needsOwnConnection: true, cancellation)
+      return try send(request, about: key.text, body: body(), needsOwnConnection: !readsBack, cancellation)
     case .ifMatch(let known):
       return try send(request, about: key, body: body, ifMatch: known, cancellation)
     }

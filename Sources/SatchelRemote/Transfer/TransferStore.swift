@@ -72,10 +72,13 @@ package protocol MultipartStore: TransferStore {
 package struct ObjectUpload: Sendable, Equatable {
   package var key: ObjectKey
   package var id: String
+  /// That of the object, where the store does not keep it with the upload.
+  package var metadata = ObjectMetadata.none
 
-  package init(key: ObjectKey, id: String) {
+  package init(key: ObjectKey, id: String, metadata: ObjectMetadata = .none) {
     self.key = key
     self.id = id
+    self.metadata = metadata
   }
 }
 
@@ -119,12 +122,14 @@ package struct TransferLimits: Sendable, Equatable {
   }
 }
 
+extension TransferLimits {
+  /// Those of a store whose objects are values in memory.
+  static let ofMemory = TransferLimits(object: StoredObject.maximumSize, whole: StoredObject.maximumSize)
+}
+
 extension ObjectStore {
-  /// The limits of any store: those of one without transfers are the limits of bodies in memory.
-  package var limits: TransferLimits {
-    (self as? any TransferStore)?.transferLimits
-      ?? TransferLimits(object: StoredObject.maximumSize, whole: StoredObject.maximumSize)
-  }
+  /// The limits of any store.
+  package var limits: TransferLimits { (self as? any TransferStore)?.transferLimits ?? .ofMemory }
 
   /// Writes a file's bytes as an object; for a store without transfers, by way of memory.
   func putFile(
@@ -135,10 +140,15 @@ extension ObjectStore {
       return try store.put(
         key, body, condition: condition, metadata: metadata, isDurable: isDurable, cancellation: cancellation)
     }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Int(clamping: body.count))
-    try body.forEachBlock(cancellation) { bytes.append(contentsOf: $0) }
-    return try put(key, bytes, condition: condition, metadata: metadata, cancellation: cancellation)
+    return try putInMemory(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+  }
+
+  func putInMemory(
+    _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    try put(
+      key, body.bytes(cancellation), condition: condition, metadata: metadata, cancellation: cancellation)
   }
 
   /// Reads an object's bytes from an offset on; for a store without transfers, by way of memory.
@@ -149,17 +159,41 @@ extension ObjectStore {
     if let store = self as? any TransferStore {
       return try store.read(key, from: offset, ifMatch: known, into: receiver, cancellation: cancellation)
     }
+    try readInMemory(key, from: offset, ifMatch: known, into: receiver, cancellation: cancellation)
+  }
+
+  func readInMemory(
+    _ key: ObjectKey, from offset: Int64, ifMatch known: ETag?, into receiver: any BodyReceiver,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) {
     let object = try get(key, limit: limits.object, cancellation: cancellation)
     guard known == nil || known == object.etag, offset <= Int64(object.body.count) else {
       throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed")
     }
     try receiver.begin(size: Int64(object.body.count), etag: object.etag)
-    let failure = object.body.withUnsafeBytes { bytes -> ObjectStoreError? in
+    try receiver.receive(object.body[Int(offset)...])
+  }
+}
+
+extension BodyReceiver {
+  /// Receives a block of bytes in memory.
+  func receive(_ bytes: some Collection<UInt8>) throws(ObjectStoreError) {
+    let failure = Array(bytes).withUnsafeBytes { block -> ObjectStoreError? in
       do throws(ObjectStoreError) {
-        try receiver.receive(UnsafeRawBufferPointer(rebasing: bytes[Int(offset)...]))
+        try receive(block)
         return nil
       } catch { return error }
     }
     if let failure { throw failure }
+  }
+}
+
+extension FileBody {
+  /// The bytes, for a store whose objects are values in memory.
+  func bytes(_ cancellation: Cancellation) throws(ObjectStoreError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Int(clamping: count))
+    try forEachBlock(cancellation) { bytes.append(contentsOf: $0) }
+    return bytes
   }
 }

@@ -34,6 +34,7 @@ from satchel.remote._values import (
     RemoteHead,
     RemoteObject,
     RemotePage,
+    RemoteRange,
     SyncProgress,
     TransientError,
     UnknownOutcome,
@@ -55,6 +56,7 @@ __all__ = [
     "RemoteHead",
     "RemoteObject",
     "RemotePage",
+    "RemoteRange",
     "SyncProgress",
     "TransientError",
     "UnknownOutcome",
@@ -263,6 +265,14 @@ class Callbacks(Remote):
         :class:`RemoteEntry`, or a list of them when no more follow
     :param identity: names the object store, in at most 1,024 bytes of UTF-8: the same text always means the
         same objects. ``store.sync`` requires it; photos alone can be synchronized without
+    :param get_range: optional, as the next two: all three or none. With them a photo file may be larger
+        than 1 GiB, and 8 MiB of it is in memory. ``get_range(key, offset, length, if_match=None)`` returns
+        a :class:`RemoteRange` of up to ``length`` bytes
+    :param put_part: ``put_part(key, upload, number, body)`` keeps a part of an upload that the library has
+        named, or replaces the one of that number, from 1
+    :param complete: ``complete(key, upload, parts, if_match=None, if_absent=False, metadata={})`` makes an
+        object of the parts 1 to ``parts``, as ``put`` of their bytes, and returns its etag. With 0 parts it
+        discards the upload, and returns None
 
     KeyError (or FileNotFoundError) means that the object does not exist; see also :class:`TransientError`,
     :class:`UnknownOutcome` and :class:`AccessDenied`. ConnectionError and TimeoutError are retried: reads at
@@ -281,8 +291,22 @@ class Callbacks(Remote):
         delete: Callable[..., None],
         list: Callable[..., Any],
         identity: Optional[str] = None,
+        get_range: Optional[Callable[..., Any]] = None,
+        put_part: Optional[Callable[..., None]] = None,
+        complete: Optional[Callable[..., Optional[str]]] = None,
     ) -> None:
-        functions = {"get": get, "put": put, "head": head, "delete": delete, "list": list}
+        functions: Dict[str, Callable[..., Any]] = {
+            "get": get,
+            "put": put,
+            "head": head,
+            "delete": delete,
+            "list": list,
+        }
+        transfers = {"get_range": get_range, "put_part": put_part, "complete": complete}
+        set_ = {name: function for name, function in transfers.items() if function is not None}
+        if len(set_) not in (0, len(transfers)):
+            raise InvalidArgument("get_range, put_part and complete are given together, or not at all")
+        functions.update(set_)
         for name, function in functions.items():
             _encoding.check_callable(function, name)
         named = _encoding.NOTHING if identity is None else _encoding.lend_text(identity, "identity")
@@ -290,7 +314,7 @@ class Callbacks(Remote):
         handle = Handle.made_by(
             "remote",
             library.satchel_remote_callbacks,
-            ctypes.byref(operations(named)),
+            ctypes.byref(operations(named, bool(set_))),
             _callbacks.register(host.request, 0),
             _callbacks.on_release,
         )

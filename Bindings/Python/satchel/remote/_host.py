@@ -21,6 +21,7 @@ from satchel.remote._values import (
     RemoteHead,
     RemoteObject,
     RemotePage,
+    RemoteRange,
     TransientError,
     UnknownOutcome,
 )
@@ -127,7 +128,7 @@ def _result_of(error: BaseException, operation: str) -> int:
         return _RESULT["transient"]
     if isinstance(error, (UnknownOutcome, ConnectionError, TimeoutError)):
         # A failed read changed nothing.
-        return _RESULT["unknown" if operation in ("put", "delete") else "transient"]
+        return _RESULT["unknown" if operation in ("put", "delete", "put_part", "complete") else "transient"]
     return _RESULT["failed"]
 
 
@@ -156,6 +157,27 @@ def _set_head(answer: int, result: Any) -> None:
 
 def _set_written(answer: int, result: Any) -> None:
     _set_tag(answer, result, "put")
+
+
+def _set_range(answer: int, result: Any) -> None:
+    if not isinstance(result, RemoteRange):
+        raise TypeError(f"get_range must return a RemoteRange, not {type(result).__name__}")
+    if not isinstance(result.body, (bytes, bytearray, memoryview)):
+        raise TypeError(f"the body that get_range returns must be bytes, not {type(result.body).__name__}")
+    library.satchel_remote_answer_size(answer, _size(result.size, "get_range"))
+    _set_tag(answer, result.etag, "get_range")
+    library.satchel_remote_answer_body(answer, _encoding.lend(bytes(result.body)))
+
+
+def _set_part(answer: int, result: Any) -> None:
+    if result is not None:
+        raise TypeError(f"put_part must return None, not {type(result).__name__}")
+
+
+def _set_completed(answer: int, result: Any) -> None:
+    # Without parts the upload is discarded, and no etag is returned.
+    if result is not None:
+        _set_tag(answer, result, "complete")
 
 
 def _set_removed(answer: int, result: Any) -> None:
@@ -200,6 +222,9 @@ _ANSWERS: Dict[str, Callable[[int, Any], None]] = {
     "head": _set_head,
     "delete": _set_removed,
     "list": _set_page,
+    "get_range": _set_range,
+    "put_part": _set_part,
+    "complete": _set_completed,
 }
 
 
@@ -240,12 +265,31 @@ def _list_arguments(after: Any, limit: int) -> Tuple[Tuple[Any, ...], Dict[str, 
     return (), {"after": _text_or_none(after), "limit": limit}
 
 
-def operations(identity: _abi.Bytes) -> _abi.RemoteOperations:
+def _range_arguments(offset: int, length: int, if_match: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+    return (offset, length), {"if_match": _text_or_none(if_match)}
+
+
+def _part_arguments(upload: Any, number: int, body: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+    return (_callbacks.bytes_of(upload).decode("utf-8"), number, _callbacks.bytes_of(body)), {}
+
+
+def _complete_arguments(
+    upload: Any, parts: int, if_match: Any, if_absent: bool, metadata: Any
+) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+    return (_callbacks.bytes_of(upload).decode("utf-8"), parts), {
+        "if_match": _text_or_none(if_match),
+        "if_absent": bool(if_absent),
+        "metadata": _callbacks.json_of(metadata) or {},
+    }
+
+
+def operations(identity: _abi.Bytes, has_transfers: bool) -> _abi.RemoteOperations:
     """The functions for C.
 
     :param identity: names the object store; may be empty
+    :param has_transfers: whether the optional functions are there
     """
-    return _abi.RemoteOperations(identity=identity, **_OPERATIONS)
+    return _abi.RemoteOperations(identity=identity, **_OPERATIONS, **(_TRANSFERS if has_transfers else {}))
 
 
 # Kept alive here: ctypes does not keep the callbacks of a copied struct.
@@ -255,4 +299,10 @@ _OPERATIONS: Dict[str, Any] = {
     "head": _abi.RemoteHead(_requesting("head", lambda: ((), {}))),
     "remove": _abi.RemoteRemove(_requesting("delete", lambda tag: ((), {"if_match": _text_or_none(tag)}))),
     "list": _abi.RemoteList(_requesting("list", _list_arguments)),
+}
+
+_TRANSFERS: Dict[str, Any] = {
+    "get_range": _abi.RemoteGetRange(_requesting("get_range", _range_arguments)),
+    "put_part": _abi.RemotePutPart(_requesting("put_part", _part_arguments)),
+    "complete": _abi.RemoteComplete(_requesting("complete", _complete_arguments)),
 }

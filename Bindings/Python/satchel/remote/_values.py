@@ -19,6 +19,7 @@ __all__ = [
     "RemoteHead",
     "RemoteObject",
     "RemotePage",
+    "RemoteRange",
     "SyncProgress",
     "TransientError",
     "UnknownOutcome",
@@ -94,6 +95,15 @@ class RemotePage:
 
     entries: Sequence[RemoteEntry]
     has_more: bool = False
+
+
+@dataclass(frozen=True)
+class RemoteRange:
+    """A range of an object: its ``body``, and the ``size`` in bytes and ``etag`` of the whole object."""
+
+    body: bytes
+    size: int
+    etag: str
 
 
 @dataclass(frozen=True)
