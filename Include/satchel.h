@@ -1561,7 +1561,7 @@ typedef enum satchel_conflict_policy {
     SATCHEL_CONFLICT_NEWEST_WINS = 3,
     /** Records: the versions are merged field by field, based on the version that was
      *  synchronized last; of a field that both changed, the version that was modified
-     *  last is kept. Photos: the local changes are applied to the remote rows. */
+     *  last is kept. Photos: the local row is kept. */
     SATCHEL_CONFLICT_MERGE = 4,
     /** Both versions are kept until the host decides: satchel_records_resolve(). */
     SATCHEL_CONFLICT_ASK = 5
@@ -2756,8 +2756,8 @@ typedef struct satchel_photos satchel_photos;
 /**
  * Opens the photo catalogue of a directory, and creates it when it does not exist.
  *
- * `on_conflict` declares what a synchronization does with local changes of a shard that
- * was changed remotely as well. It is stored with the catalogue, and stays until another
+ * `on_conflict` declares what a synchronization does with the local change of a photo
+ * that was changed remotely as well. It is stored with the catalogue, and stays until another
  * policy is declared; at first it is SATCHEL_CONFLICT_REMOTE_WINS.
  *
  * @param store        an open store

@@ -69,12 +69,13 @@ static void conflict(struct device *phone, struct device *tablet, satchel_remote
     put_photo(phone->photos, '1', 1, "phone.jpg");
     put_photo(tablet->photos, '1', 1, "tablet.jpg");
     delete_photo(tablet->photos, md5_of('f', 2));
+    put_photo(phone->photos, 'f', 2, "second.jpg");
     put_photo(phone->photos, 'f', 3, "three.jpg");
     moved("phone", sync_device(phone, remote, NULL), NO_SHARDS, SHARDS(1, 15), NO_SHARDS);
     json_t *report = sync_device(tablet, remote, NULL);
     CHECK(number_at(report, "/conflict_rows") == 2, "%lld rows in conflict", number_at(report, "/conflict_rows"));
     moved("tablet", report, SHARDS(1, 15), NO_SHARDS, SHARDS(1, 15));
-    CHECK(is_named(tablet->photos, md5_of('1', 1), "phone.jpg") && is_named(tablet->photos, md5_of('f', 2), "two.jpg"),
+    CHECK(is_named(tablet->photos, md5_of('1', 1), "phone.jpg") && is_named(tablet->photos, md5_of('f', 2), "second.jpg"),
           "the remote did not win");
 
     json_t *page = conflicts_of(tablet);
@@ -87,7 +88,7 @@ static void conflict(struct device *phone, struct device *tablet, satchel_remote
               && strcmp(text_at(renamed, "/base/filename"), "one.jpg") == 0,
           "a name that lost");
     CHECK(json_is_null(at(removed, "/local"))
-              && strcmp(text_at(removed, "/remote/filename"), "two.jpg") == 0,
+              && strcmp(text_at(removed, "/remote/filename"), "second.jpg") == 0,
           "a deletion that lost");
     int64_t first = number_at(renamed, "/id"), second = number_at(removed, "/id");
     must(satchel_photos_resolve(tablet->photos, first, text("{\"keep\":\"local\"}")), "applying again");
@@ -129,7 +130,7 @@ static void merge(struct device *phone, struct device *tablet, satchel_remote *r
     for (int named = 0; named < 2; named++) {
         options.on_conflict = named ? SATCHEL_CONFLICT_REMOTE_WINS : SATCHEL_CONFLICT_DEFAULT;
         put_photo(phone->photos, '2', 1, named ? "phone 3.jpg" : "phone 2.jpg");
-        put_photo(tablet->photos, '2', 2, named ? "tablet 3.jpg" : "tablet 2.jpg");
+        put_photo(tablet->photos, '2', 1, named ? "tablet 3.jpg" : "tablet 2.jpg");
         json_decref(sync_device(phone, remote, NULL));
         report = sync_device(tablet, remote, &options);
         CHECK(number_at(report, "/conflict_rows") == named, "declared to merge, %d", named);

@@ -38,7 +38,9 @@ import Testing
     try photos.download(shard, CatalogueFixture.file([photo, CatalogueFixture.photo(2)]))
     try photos.delete([photo.md5])
     #expect(try photos.photo(photo.md5) == nil)
-    try photos.download(shard, CatalogueFixture.file([photo]))
+    var edited = photo
+    edited.modified += 1
+    try photos.download(shard, CatalogueFixture.file([edited]))
     try fixture.reopen()
     let found = try #require(try photos.photo(photo.md5))
     #expect(found.metadata == metadata)

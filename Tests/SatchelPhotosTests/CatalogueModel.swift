@@ -9,6 +9,8 @@ struct CatalogueModel {
   var synced: [MD5: Photo] = [:]
   /// The photos of pending uploads, by shard.
   var uploads: [Shard.Index: [MD5: Photo]] = [:]
+  /// The shards that were synchronized.
+  var met: Set<Shard.Index> = []
   /// The conflict log: the local photo, and the remote's.
   var conflicts: [Conflict] = []
 
@@ -36,21 +38,25 @@ struct CatalogueModel {
   }
 
   mutating func setSynced(_ shard: Shard.Index, on file: [MD5: Photo]) {
+    met.insert(shard)
     for md5 in synced.keys where md5.shard == shard { synced[md5] = nil }
     for (md5, photo) in file { synced[md5] = photo }
   }
 
-  /// Applies the remote's file.
+  /// Applies the remote's file, photo by photo.
   mutating func apply(_ shard: Shard.Index, _ file: [Photo], _ onConflict: ConflictPolicy) {
-    let changes = changed(shard).map { ($0, photos[$0]) }
+    let isFirst = !met.contains(shard)
+    let changes = changed(shard).map { ($0, local: photos[$0], base: synced[$0]) }
     replace(shard, with: file)
     setSynced(shard, on: of(shard))
     uploads[shard] = nil
-    for (md5, local) in changes where photos[md5] != local {
-      if onConflict == .merge {
+    for (md5, local, base) in changes {
+      let remote = photos[md5]
+      if local == remote { continue }
+      if remote == base || !isFirst && onConflict == .merge {
         photos[md5] = local
       } else {
-        conflicts.append(Conflict(md5: md5, local: local, remote: photos[md5]))
+        conflicts.append(Conflict(md5: md5, local: local, remote: remote))
       }
     }
   }

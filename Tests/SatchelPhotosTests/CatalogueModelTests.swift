@@ -81,6 +81,7 @@ import Testing
           for shard in Shard.Index.all { exports[shard] = nil }
           model.uploads = [:]
           model.synced = [:]
+          model.met = []
         }
       }
     }

@@ -155,25 +155,29 @@ import Testing
     let new = CatalogueFixture.photo(100, name: "new.jpg")
     try photos.upsert([mine, same, new])
     try photos.delete([synced[2].md5, synced[3].md5])
-    // The remote changed 1 in the same way, and deleted 3, too.
+    // The remote changed 0 and 2 in other ways and 1 in the same way, and deleted 3, too.
+    var theirs = synced[0]
+    theirs.filename = "theirs.jpg"
+    var edited = synced[2]
+    edited.size += 1
     let pulled = try photos.download(
-      shard, CatalogueFixture.file([synced[0], same, synced[2], synced[4], synced[5]]))
-    #expect(pulled.conflicts == 3 && !pulled.hasChanges)
+      shard, CatalogueFixture.file([theirs, same, edited, synced[4], synced[5]]))
+    #expect(pulled.conflicts == 2 && pulled.hasChanges)
+    // The change of a photo that the remote did not touch stays.
+    #expect(try photos.changes().map(\.md5) == [new.md5])
     let conflicts = try photos.conflicts()
     let logged = Dictionary(
       uniqueKeysWithValues: conflicts.compactMap { each in each.md5.map { ($0, each) } })
-    #expect(Set(logged.keys) == [mine.md5, new.md5, synced[2].md5])
-    #expect(logged[mine.md5]?.localPhoto == mine && logged[mine.md5]?.remotePhoto == synced[0])
+    #expect(Set(logged.keys) == [mine.md5, edited.md5])
+    #expect(logged[mine.md5]?.localPhoto == mine && logged[mine.md5]?.remotePhoto == theirs)
     #expect(logged[mine.md5]?.basePhoto == synced[0] && logged[mine.md5]?.cause == .sync)
-    #expect(
-      logged[new.md5]?.localPhoto == new && logged[new.md5]?.remote == nil && logged[new.md5]?.base == nil)
-    #expect(logged[synced[2].md5]?.local == nil)
+    #expect(logged[edited.md5]?.local == nil && logged[edited.md5]?.remotePhoto == edited)
     // Repeats the changes, one by one.
     for conflict in conflicts { try photos.resolve(conflict.id, .keepLocal) }
     #expect(try photos.conflictCount() == 0)
     #expect(try photos.photo(mine.md5)?.photo == mine)
-    #expect(try photos.photo(synced[2].md5) == nil)
-    #expect(try Set(photos.changes().map(\.md5)) == Set(logged.keys))
+    #expect(try photos.photo(edited.md5) == nil)
+    #expect(try Set(photos.changes().map(\.md5)) == Set(logged.keys).union([new.md5]))
     #expect { try photos.resolve(1, .keepRemote) } throws: { ($0 as? SatchelError)?.code == .notFound }
   }
 

@@ -39,6 +39,10 @@ extension ForwardingLedger {
       onConflict: onConflict, ancestors: ancestors, logsLostRows: logsLostRows)
   }
 
+  func keepsChanges(_ shard: Shard.Index, over bytes: [UInt8], onConflict: ConflictPolicy) throws -> Bool {
+    try ledger.keepsChanges(shard, over: bytes, onConflict: onConflict)
+  }
+
   func confirmIdentical(_ shard: Shard.Index, checksum: String, etag: ETag?, ancestors: String?) throws {
     try ledger.confirmIdentical(shard, checksum: checksum, etag: etag, ancestors: ancestors)
   }

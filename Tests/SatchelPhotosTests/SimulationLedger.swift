@@ -43,6 +43,7 @@ struct SimulationLedger: SatchelPhotos.SyncLedger {
     try step("finish \(shard)") {
       try ledger.finishUpload(shard, export: export, etag: etag, ancestors: ancestors)
       device.pendingUploads[shard] = nil
+      try world.recordArrived(device, shard, export.bytes)
       try world.recordApplied(device, shard, export.bytes)
     }
   }
@@ -60,6 +61,10 @@ struct SimulationLedger: SatchelPhotos.SyncLedger {
       try world.recordApplied(device, shard, bytes)
       return pulled
     }
+  }
+
+  func keepsChanges(_ shard: Shard.Index, over bytes: [UInt8], onConflict: ConflictPolicy) throws -> Bool {
+    try step("keeps changes \(shard)") { try ledger.keepsChanges(shard, over: bytes, onConflict: onConflict) }
   }
 
   func confirmIdentical(_ shard: Shard.Index, checksum: String, etag: ETag?, ancestors: String?) throws {

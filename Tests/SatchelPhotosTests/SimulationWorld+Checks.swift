@@ -44,6 +44,15 @@ extension SimulationWorld {
     }
   }
 
+  /// A fault may leave exactly the bytes that a device was about to upload. The device takes them for its own upload,
+  /// and announces them: they are its write, then.
+  func recordArrived(_ device: SimulationDevice, _ shard: Shard.Index, _ bytes: [UInt8]) throws {
+    let key = try key(shard)
+    guard let last = remote.current(key), last.isDamaged, last.object.body == bytes else { return }
+    stage.remote.change(key.text) { $0.isDamaged = false }
+    try checkWrite(device, shard, new: bytes)
+  }
+
   /// Changes in a version that was damaged before it was announced, and that are still pending,
   /// have not arrived.
   private func forget(_ photo: Int, over versions: ArraySlice<SimulatedRemote.Version>) throws {

@@ -15,18 +15,23 @@ struct SyncConflictTests {
     return (one, other)
   }
 
-  @Test("the remote wins, and the overridden changes are in the conflict log and can be reapplied")
+  @Test(
+    "the remote wins a photo that both changed, and the lost change is in the conflict log and can be reapplied"
+  )
   func remoteWinsChanges() throws {
     let fixture = try SyncFixture()
     let (one, other) = try diverged(fixture)
     let report = try fixture.sync(other)
     #expect(SyncFixture.numbers(report.conflicts) == [2])
     #expect(SyncFixture.numbers(report.downloaded) == [2])
-    #expect(report.conflictRows == 2 && report.uploaded.isEmpty)
+    #expect(report.conflictRows == 1)
+    // The same sync sends the change of the photo that the remote did not change.
+    #expect(SyncFixture.numbers(report.uploaded) == [2])
     #expect(try SyncFixture.content(other) == fixture.content())
+    #expect(try other.photo(SyncFixture.md5(2, 9))?.photo.filename == "own.jpg")
 
     let lost = try other.conflicts()
-    #expect(Set(lost.compactMap(\.localPhoto?.filename)) == ["other.jpg", "own.jpg"])
+    #expect(lost.map(\.localPhoto?.filename) == ["other.jpg"])
     #expect(lost.first { $0.localPhoto?.filename == "other.jpg" }?.remotePhoto?.filename == "one.jpg")
     #expect(lost.first { $0.localPhoto?.filename == "other.jpg" }?.basePhoto?.filename == "a.jpg")
     for conflict in lost { try other.resolve(conflict.id, .keepLocal) }
@@ -97,12 +102,50 @@ struct SyncConflictTests {
     let report = try fixture.sync(one) { $0.onConflict = onConflict }
     #expect(report.failed.isEmpty)
     #expect(SyncFixture.numbers(report.conflicts) == [2])
-    #expect(SyncFixture.numbers(report.uploaded) == (onConflict == .merge ? [2] : []))
-    #expect(try one.conflicts().map(\.localPhoto?.filename) == (onConflict == .merge ? [] : ["one.jpg"]))
+    #expect(SyncFixture.numbers(report.uploaded) == [2])
+    #expect(try one.conflicts().isEmpty)
     try fixture.sync(other)
     #expect(try SyncFixture.content(one) == fixture.content())
     #expect(try SyncFixture.content(other) == fixture.content())
-    #expect(try other.photo(SyncFixture.md5(2, 6)) != nil)
+    for number in [5, 6] { #expect(try other.photo(SyncFixture.md5(2, number)) != nil) }
+  }
+
+  @Test(
+    "a first meeting keeps the photos and kept lines of both sides", arguments: SyncFixture.policies,
+    [false, true])
+  func firstMeeting(_ onConflict: ConflictPolicy, _ isDetached: Bool) throws {
+    let fixture = try SyncFixture()
+    let (one, other) = (try fixture.device(), try fixture.device())
+    let shard = try SyncFixture.md5(2, 0).shard
+    func file(_ photos: [Photo], _ kept: String) -> [UInt8] {
+      CatalogueFixture.file(photos) + Array("\n\(kept)".utf8)
+    }
+    try one.importShard(
+      shard, file([try SyncFixture.photo(2, 1, "one.jpg"), try SyncFixture.photo(2, 2, "same.jpg")], "2 one"))
+    try fixture.sync(one)
+    if isDetached {
+      try fixture.sync(other)
+      try other.detach()
+    }
+    try other.importShard(
+      shard,
+      file(
+        [
+          try SyncFixture.photo(2, 1, "other.jpg"), try SyncFixture.photo(2, 2, "same.jpg"),
+          try SyncFixture.photo(2, 3, "own.jpg"),
+        ], "2 other"))
+    let report = try fixture.sync(other) { $0.onConflict = onConflict }
+    #expect(report.failed.isEmpty && report.removed == 0 && report.conflictRows == 1)
+    #expect(!report.rejected.contains { $0.row.fault == .replaced })
+    #expect(try other.conflicts().map(\.localPhoto?.filename) == ["other.jpg"])
+    try fixture.sync(one)
+    for device in [one, other] {
+      #expect(try device.all().map(\.filename) == ["one.jpg", "same.jpg", "own.jpg"])
+      let lines = try device.exportShard(shard).split(separator: UInt8(ascii: "\n"))
+      for kept in ["2 one", "2 other"] { #expect(lines.contains { $0.elementsEqual(Array(kept.utf8)) }) }
+      #expect(try device.exportShard(shard) == fixture.store.bodies[fixture.shardKey(2)])
+      #expect(try fixture.sync(device).isUnchanged)
+    }
   }
 
   @Test(

@@ -4,6 +4,7 @@ import Testing
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+import SatchelSync
 @testable import SatchelCore
 @testable import SatchelStorage
 
@@ -50,6 +51,35 @@ struct SyncDamageTests {
       try fixture.store.place(key, bytes)
     } else {
       fixture.store.remove(key)
+    }
+  }
+
+  @Test(
+    "a device does not write over a newer version that was cut to the bytes of its own",
+    arguments: SyncFixture.policies, [false, true])
+  func cutToOlder(_ onConflict: ConflictPolicy, _ isPending: Bool) throws {
+    let fixture = try SyncFixture(hasContentETags: true)
+    let (one, other) = try fixture.syncedDevices()
+    let key = fixture.shardKey(2)
+    let older = try #require(fixture.store.bodies[key])
+    try other.upsert([try SyncFixture.photo(2, 3)])
+    if isPending {
+      let shard = try SyncFixture.md5(2, 0).shard
+      try other.recordPendingUpload(shard, other.export(shard))
+    }
+    try one.upsert([try SyncFixture.photo(2, 2)])
+    try fixture.sync(one)
+    try fixture.store.place(key, older)
+
+    let report = try fixture.sync(other) { $0.onConflict = onConflict }
+    #expect(SyncFixture.numbers(report.failed.map(\.shard)) == [2] && report.uploaded.isEmpty)
+    #expect(fixture.store.bodies[key] == older)
+    #expect(SyncFixture.numbers(try fixture.sync(one).repaired) == [2])
+    #expect(try fixture.sync(other) { $0.onConflict = onConflict }.failed.isEmpty)
+    try fixture.sync(one)
+    for device in [one, other] {
+      #expect(try SyncFixture.content(device) == fixture.content())
+      for number in 1...3 { #expect(try device.photo(SyncFixture.md5(2, number)) != nil) }
     }
   }
 

@@ -33,7 +33,7 @@ struct SyncDryRunTests {
     #expect(dry.uploaded == real.uploaded)
     #expect(dry.conflicts == real.conflicts)
     if real.repaired.isEmpty { #expect(dry.bytesDown == real.bytesDown) }
-    if real.repaired.isEmpty, onConflict == .remoteWins || real.conflicts.isEmpty {
+    if real.repaired.isEmpty, real.conflicts.isEmpty {
       #expect(dry.bytesUp == real.bytesUp)
     }
     return real
@@ -56,8 +56,16 @@ struct SyncDryRunTests {
     try other.upsert([try SyncFixture.photo(1, 3), try SyncFixture.photo(7, 3)])
     let mixed = try compare(fixture, other, onConflict)
     #expect(SyncFixture.numbers(mixed.downloaded) == [0, 1, 2, 9])
-    #expect(SyncFixture.numbers(mixed.uploaded) == (onConflict == .merge ? [1, 7] : [7]))
+    #expect(SyncFixture.numbers(mixed.uploaded) == [1, 7])
     #expect(SyncFixture.numbers(mixed.conflicts) == [1])
+
+    // Where both changed the same photo, nothing but the remote's version stays, unless the policy is to merge.
+    try one.upsert([try SyncFixture.photo(3, 1, "one.jpg")])
+    try fixture.sync(one)
+    try other.upsert([try SyncFixture.photo(3, 1, "other.jpg")])
+    let same = try compare(fixture, other, onConflict)
+    #expect(SyncFixture.numbers(same.downloaded) == [3])
+    #expect(SyncFixture.numbers(same.uploaded) == (onConflict == .merge ? [3] : []))
   }
 
   @Test("it determines the outcome of pending uploads", arguments: [true, false])

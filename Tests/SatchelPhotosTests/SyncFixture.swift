@@ -8,14 +8,15 @@ import SatchelRemote
 
 /// Devices with a catalogue each, and a remote.
 struct SyncFixture {
-  let store = SyncStore()
+  let store: SyncStore
   let user: UserID
   let manifest: String
   /// The policies that photos support.
   static let policies: [ConflictPolicy] = [.remoteWins, .merge]
   static let retry = Retry(attempts: 4, base: 0, ceiling: 0, limit: .max)
 
-  init() throws {
+  init(hasContentETags: Bool = false) throws {
+    store = SyncStore(hasContentETags: hasContentETags)
     user = try UserID("anna")
     manifest = user.manifestKey
   }

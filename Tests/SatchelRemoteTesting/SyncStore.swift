@@ -14,11 +14,11 @@ package final class SyncStore: ObjectStore {
   }
 
   private struct State {
-    var remote = SimulatedRemote(hasContentETags: false)
+    var remote: SimulatedRemote
     var requests: [Request] = []
   }
 
-  private let state = Locked(State())
+  private let state: Locked<State>
   /// Called before a request takes effect; may throw.
   package let before = Locked<@Sendable (Request) throws(ObjectStoreError) -> Void>({ _ in })
   /// Called after a request has taken effect; may throw.
@@ -26,7 +26,8 @@ package final class SyncStore: ObjectStore {
   package let ignoresConditions: Bool
   package let listsETags: Bool
 
-  package init(ignoresConditions: Bool = false, listsETags: Bool = true) {
+  package init(ignoresConditions: Bool = false, listsETags: Bool = true, hasContentETags: Bool = false) {
+    state = Locked(State(remote: SimulatedRemote(hasContentETags: hasContentETags)))
     self.ignoresConditions = ignoresConditions
     self.listsETags = listsETags
   }

@@ -78,8 +78,12 @@ class PhotoTurn(turn.Turn):
         acknowledged = sum(claim.acknowledged < float("inf") for claim in all_claims)
         counts = {**self.counts(), "rows acknowledged": acknowledged}
         yield turn.worth(counts, f"{conflicts} conflicts, {len(told)} failures told")
-        wins = self.policy == "remote_wins"
-        yield "conflicts are where they belong", [] if (conflicts > 0) == wins else [f"{conflicts} conflicts"]
+        if self.policy == "remote_wins":
+            yield "conflicts are where they belong", [] if conflicts else ["no conflicts"]
+            return
+        # Only a first sync has conflicts, of photos that were never synchronized.
+        others = [each for left in devices for each in left.conflicts if each.base is not None]
+        yield "conflicts are where they belong", [str(each) for each in others]
 
 
 if __name__ == "__main__":

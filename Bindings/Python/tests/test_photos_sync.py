@@ -88,10 +88,11 @@ def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, remot
     report = tablet.sync(remote_copy, "ada")
     assert report.conflicts == [3]
     assert report.downloaded == [3]
-    assert report.conflict_rows == 3
-    assert rows_of(tablet.iterate()) == rows_of(phone.iterate())
-    conflicts = {each.md5: each for each in tablet.conflicts()}
-    mine = conflicts[md5(1, 3)]
+    # The changes of photos that the phone did not touch go up.
+    assert report.uploaded == [3]
+    assert report.conflict_rows == 1
+    [mine] = tablet.conflicts()
+    assert mine.md5 == md5(1, 3)
     assert (mine.subject, mine.cause, mine.kind, mine.side) == ("photos", "sync", "lost", "local")
     assert [side and side.filename for side in (mine.local, mine.remote, mine.base)] == [
         "tablet",
@@ -99,9 +100,12 @@ def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, remot
         "IMG_1.jpg",
     ]
     assert mine.happened_at is not None
-    assert conflicts[md5(2, 3)].local is None
-    for conflict in conflicts.values():
-        tablet.resolve(conflict, "local")
+    phone.sync(remote_copy, "ada")
+    for device in devices:
+        assert_holds(
+            device, {each["md5"]: each for each in (row(1, 3, filename="phone"), row(3, 3), row(4, 3))}
+        )
+    tablet.resolve(mine, "local")
     assert tablet.status().conflicts == 0
     assert moved(tablet.sync(remote_copy, "ada")) == {"uploaded": [3]}
     phone.sync(remote_copy, "ada")
@@ -271,11 +275,30 @@ def test_lines_that_the_remote_replaces_are_reported(
 ) -> None:
     phone, tablet = devices
     phone.upsert([row(1, 5)])
+    for device in devices:
+        device.sync(remote_copy, "ada")
+    phone.upsert([row(2, 5)])
     phone.sync(remote_copy, "ada")
-    tablet.import_shard(5, b"no photo")
+    tablet.import_shard(5, tablet.export_shard(5) + b"\nno photo")
     [rejected] = tablet.sync(remote_copy, "ada", on_conflict=policy).rejected
     assert (rejected.shard, rejected.fault, rejected.raw) == (5, "replaced", "no photo")
     assert tablet.export_shard(5) == phone.export_shard(5)
+
+
+@pytest.mark.parametrize("policy", ["remote_wins", "merge"])
+def test_a_first_synchronization_keeps_lines_that_are_no_photos(
+    devices: Devices, remote_copy: Remote, policy: str
+) -> None:
+    phone, tablet = devices
+    phone.upsert([row(1, 5)])
+    phone.sync(remote_copy, "ada")
+    tablet.import_shard(5, b"no photo")
+    report = tablet.sync(remote_copy, "ada", on_conflict=policy)
+    assert (report.uploaded, report.rejected) == ([5], [])
+    phone.sync(remote_copy, "ada")
+    assert tablet.export_shard(5) == phone.export_shard(5)
+    assert b"no photo" in phone.export_shard(5)
+    assert rows_of(tablet.iterate()) == {md5(1, 5): row(1, 5)}
 
 
 def test_conditional_writes_are_probed_again_after_30_days(clock: Clock, path: Path, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Devices that edit at random and synchronize now and then, against a plain dict.
 
-The model knows what the remote holds, and the changes of each device since the last one. With "remote_wins" a
-change that lost has to be among the conflicts; with "merge" it is on top.
+The model knows what the remote holds, and the changes of each device since the last one. A change of a photo
+that the remote did not change stays. Where both changed it, with "remote_wins" and at the first sync of the
+shard, the change has to be among the conflicts; with "merge" it is on top.
 """
 
 from __future__ import annotations
@@ -103,20 +104,22 @@ class Album(RuleBasedStateMachine):
         changed = {each: mine.get(each) for each in {*mine, *base} if mine.get(each) != base.get(each)}
         moved = theirs != base
         result = dict(theirs)
-        lost = {each: value for each, value in changed.items() if theirs.get(each) != value}
-        if moved and policy == "remote_wins":
-            known.lost.update((each, frozen(value)) for each, value in lost.items())
-        else:
-            for each, value in changed.items():
+        for each, value in changed.items():
+            remote = theirs.get(each)
+            if remote == value:
+                continue
+            if remote == base.get(each) or (policy == "merge" and agreed is not None):
                 result.pop(each, None)
                 if value is not None:
                     result[each] = value
+            else:
+                known.lost[each, frozen(value)] += 1
         for digits in {*mine, *theirs}:
             self.remote_copy.pop(digits, None)
             known.rows.pop(digits, None)
         self.remote_copy.update(result)
         known.rows.update(result)
-        known.agreed[shard] = result
+        known.agreed[shard] = result if result or agreed is not None else None
         return bool(moved and changed)
 
     @rule(device=DEVICES)

@@ -28,19 +28,51 @@ extension ShardEdit {
     try fillOverlay(later, over: file)
   }
 
-  /// Makes the remote's bytes the base, and handles the remaining local changes by policy.
+  /// Makes the remote's bytes the base, and merges the remaining local changes row by row.
   ///
+  /// - Parameters:
+  ///   - sequence: changes up to this one are in the bytes, or in what they were built on; nil for none
+  ///   - onConflict: the policy for photos that both sides changed. Before the first sync there is no base that a
+  ///     change could have lost against, and both sides' photos stay.
   /// - Returns: how many changes went to the conflict log
-  mutating func applyRemote(_ file: ShardFile, confirmedUpTo sequence: Int64, onConflict: ConflictPolicy)
+  mutating func applyRemote(_ file: ShardFile, confirmedUpTo sequence: Int64?, onConflict: ConflictPolicy)
     throws -> Int
   {
-    let changes = try localChanges(after: sequence)
+    let changes = try localChanges(after: sequence ?? -1)
+    let merge = RemoteMerge(record, file, confirmedUpTo: sequence, onConflict: onConflict)
     record.modified = transaction.now
     try clearOverlay()
     try replaceBase(file)
-    guard onConflict == .merge else { return try logConflicts(changes, against: file, cause: .sync) }
-    try fillOverlay(changes, over: file)
-    return 0
+    var (kept, lost) = ([LocalChange](), [LocalChange]())
+    for change in changes {
+      let decision = merge.decision(change)
+      if decision.conflict != nil { lost.append(change) }
+      if decision.base != .delete { kept.append(change) }
+    }
+    try fillOverlay(kept, over: file)
+    return try logConflicts(lost, against: file, cause: .sync)
+  }
+
+  /// Adds rejected lines that only this device has to the remote's, as a file imported locally.
+  ///
+  /// - Returns: false when that would change the remote's rows, as a line with an open quote does that takes the rows
+  ///   after it, or when there would be too many
+  mutating func addKept(_ lines: [RejectedRow], to file: ShardFile) throws -> Bool {
+    var bytes = Array(file.bytes)
+    for line in lines {
+      if !bytes.isEmpty { bytes.append(UInt8(ascii: "\n")) }
+      bytes += line.raw
+    }
+    return try bytes.withUnsafeBytes { bytes in
+      guard let merged = try? ShardFile(bytes, shard: shard) else { return false }
+      return try withExtendedLifetime(merged) {
+        guard merged.entries.map(\.md5) == file.entries.map(\.md5),
+          merged.entries.allSatisfy({ Self.isSame(merged.line($0), file.line(of: $0.md5)) })
+        else { return false }
+        try importBase(merged, sequence: max(record.importedSequence, record.sequence))
+        return true
+      }
+    }
   }
 
   /// Returns the MD5s of the local photos, in order.
@@ -83,8 +115,8 @@ extension ShardEdit {
     return lost
   }
 
-  /// Returns the rejected lines that exist only in a file that was imported locally since the last sync: no
-  /// policy can keep them on top of the remote's bytes.
+  /// Returns the rejected lines that exist only in a file that was imported locally since the last sync. After a
+  /// first meeting they stay; later no policy can keep them on top of the remote's bytes.
   ///
   /// - Parameters:
   ///   - file: the remote's file

@@ -86,7 +86,9 @@ extension PhotoCatalogue: SyncLedger {
             try edit.confirmUpload(file, upTo: confirmedUpTo)
           } else {
             replaced = try edit.keptLines(missingIn: file, after: confirmedUpTo ?? -1)
-            conflicts = try edit.applyRemote(file, confirmedUpTo: confirmedUpTo ?? -1, onConflict: onConflict)
+            let isFirst = edit.record.isUnmet && confirmedUpTo == nil
+            conflicts = try edit.applyRemote(file, confirmedUpTo: confirmedUpTo, onConflict: onConflict)
+            if isFirst, !replaced.isEmpty, try edit.addKept(replaced, to: file) { replaced = [] }
           }
           conflicts += try edit.logConflicts(lost, against: file, cause: .sync)
         }
@@ -95,6 +97,21 @@ extension PhotoCatalogue: SyncLedger {
         return PullResult(
           photos: Int64(file.entries.count), rejected: file.rejected + replaced, removed: removed,
           conflicts: conflicts, hasChanges: edit.record.hasChanges)
+      }
+    }
+  }
+
+  func keepsChanges(_ shard: Shard.Index, over bytes: [UInt8], onConflict: ConflictPolicy) throws -> Bool {
+    try bytes.withUnsafeBytes { bytes in
+      let file = try ShardFile(bytes, shard: shard)
+      return try read(otherwise: false) { connection, id in
+        let record = try ShardTable(connection: connection, catalogue: id).record(shard)
+        return try withExtendedLifetime(file) {
+          if record.isUnmet, record.isImported, record.base.kept > 0 { return true }
+          let merge = RemoteMerge(record, file, confirmedUpTo: nil, onConflict: onConflict)
+          return try LocalChanges.all(connection, catalogue: id, record: record)
+            .contains { merge.decision($0).base != .delete }
+        }
       }
     }
   }

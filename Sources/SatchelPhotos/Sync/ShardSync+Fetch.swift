@@ -23,13 +23,16 @@ extension ShardSync {
   func fetch(unlessKnown: Bool) throws -> Fetched {
     let start = Clock.monotonic.now()
     var (failures, last) = (0, nil as (etag: ETag, checksum: String)?)
+    var canBeKnown = unlessKnown && run.only == nil && !isEmptyAgainstManifest
     while true {
-      let canBeKnown = unlessKnown && run.only == nil && !isEmptyAgainstManifest
       let reading = try run.remote.get(
         key, ifNoneMatch: canBeKnown ? known.etag : nil, limit: Shard.maximumSize)
       let failure: ObjectStoreError
       switch reading {
-      case .notModified?: return .known
+      case .notModified?:
+        if try !canBeKnown || isKnown(run.remote.head(key)) { return .known }
+        canBeKnown = false
+        continue
       case .object(let object)?:
         let checksum = Shard.checksum(object.body)
         let verdict = try judge(object, checksum)
@@ -56,6 +59,17 @@ extension ShardSync {
       failures += 1
       try run.remote.pause(afterFailures: failures, since: start, failure)
     }
+  }
+
+  /// Whether an object with the etag of the version synchronized last is that version, when the manifest names another
+  /// one. If the store computes etags from content, an object that was cut to the bytes of an earlier version has that
+  /// version's etag; but not its metadata.
+  func isKnown(_ head: @autoclosure () throws -> ObjectHead?) throws -> Bool {
+    guard let announced = announced(), announced != known.baseChecksum else { return true }
+    guard let head = try head() else { return false }
+    // Other programs, and stores without metadata, write no checksum.
+    guard let claimed = head.metadata[SyncRemote.checksumName] else { return known.ancestors == nil }
+    return claimed == known.baseChecksum
   }
 
   /// Whether this device has the bytes that the manifest names, or newer ones than the object.

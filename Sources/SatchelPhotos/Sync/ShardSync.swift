@@ -49,7 +49,7 @@ struct ShardSync {
     guard let head = try run.remote.head(key) else { return try pullAndUpload() }
     // A content that has returned may have the same etag: then its ancestors show the versions between. And
     // an object may be damaged under its etag, which is what a repair of single shards looks for.
-    guard run.only == nil, let etag = known.etag, head.etag == etag,
+    guard run.only == nil, let etag = known.etag, head.etag == etag, try isKnown(head),
       confirmed(checksum: nil, ancestors: head.metadata[SyncAncestors.name]) == nil
     else { return try pullAndUpload(rereads: true) }
     let entry = isAnnounced ? nil : foundEntry()

@@ -28,12 +28,13 @@ protocol SyncLedger: Sendable {
   /// - Throws: `SatchelError` (`busy`) when the pending upload is no longer this one
   func finishUpload(_ shard: Shard.Index, export: ShardExport, etag: ETag?, ancestors: String?) throws
 
-  /// Makes verified bytes of the remote the base.
+  /// Makes verified bytes of the remote the base. Changes of photos that the bytes have as they were last synced stay;
+  /// at the first sync, every photo that the bytes lack.
   ///
   /// - Parameters:
   ///   - expected: the checksum of the version synchronized last, when the pull was decided
   ///   - confirmedUpTo: changes up to this one are in the bytes, or in what they were built on
-  ///   - onConflict: the policy for the remaining changes
+  ///   - onConflict: the policy for photos that both sides changed
   ///   - logsLostRows: whether rows of the version synchronized last that the bytes lack or change go to the
   ///     conflict log
   /// - Throws: `SatchelError` (`busy`) when another version has been synchronized meanwhile
@@ -41,6 +42,10 @@ protocol SyncLedger: Sendable {
     _ shard: Shard.Index, bytes: [UInt8], checksum: String, etag: ETag?, expected: String?,
     confirmedUpTo: Int64?, onConflict: ConflictPolicy, ancestors: String?, logsLostRows: Bool
   ) throws -> PullResult
+
+  /// Whether something would be left to upload after these bytes of the remote were applied; writes nothing. Lines
+  /// that are no photos count as such before the first sync, also those that the remote has.
+  func keepsChanges(_ shard: Shard.Index, over bytes: [UInt8], onConflict: ConflictPolicy) throws -> Bool
 
   /// Records that both sides have the same content, when its etag was unknown, or nothing is left to upload.
   func confirmIdentical(_ shard: Shard.Index, checksum: String, etag: ETag?, ancestors: String?) throws

@@ -38,26 +38,33 @@ extension SyncRun {
     }
   }
 
-  /// - Returns: whether the shard would be downloaded and uploaded, and the size of its object
+  /// - Returns: whether the shard would be downloaded and uploaded, and the bytes of the download that this dry run
+  ///   has not itself read
   private func predict(
     _ shard: ShardState, _ step: SyncPlan.Step
   ) throws -> (isDownload: Bool, isUpload: Bool, size: Int64) {
     switch step {
     case .nothing: return (false, false, 0)
     case .upload: return (false, true, 0)
-    case .download, .both:
-      let size = try remote.head(remote.key(shard.index))?.size ?? 0
-      return (true, step == .both && onConflict == .merge, size)
+    case .download: return (true, false, try remote.head(remote.key(shard.index))?.size ?? 0)
+    case .both: return (true, try keepsChanges(shard.index), 0)
     case .examine:
       guard let head = try remote.head(remote.key(shard.index)) else {
         return (false, shard.hasChanges || shard.baseChecksum != Shard.emptyChecksum, 0)
       }
       if head.etag == shard.etag { return (false, shard.hasChanges, 0) }
-      let isOurs = head.metadata[SyncRemote.checksumName] == shard.pendingUpload?.checksum
-      let export = isOurs ? try ledger.export(shard.index) : nil
-      let isUpload =
-        export.map { $0.checksum != shard.pendingUpload?.checksum } ?? (onConflict == .merge)
-      return (true, shard.hasChanges && isUpload, head.size)
+      guard shard.hasChanges else { return (true, false, head.size) }
+      guard let pending = shard.pendingUpload, head.metadata[SyncRemote.checksumName] == pending.checksum
+      else { return (true, try keepsChanges(shard.index), 0) }
+      return (true, try ledger.export(shard.index).checksum != pending.checksum, head.size)
     }
+  }
+
+  /// Whether the shard would still have something to upload after the remote's object was applied.
+  private func keepsChanges(_ shard: Shard.Index) throws -> Bool {
+    guard case .object(let object)? = try remote.get(remote.key(shard), limit: Shard.maximumSize) else {
+      return true
+    }
+    return try ledger.keepsChanges(shard, over: object.body, onConflict: onConflict)
   }
 }

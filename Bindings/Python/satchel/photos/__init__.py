@@ -233,9 +233,8 @@ class PhotoCatalogue(PhotoRows):
 
         :param remote: the object store with the remote copy
         :param user: the owner of the catalogue: ASCII letters, digits, ".", "_" and "-", at most 128
-        :param on_conflict: decides where both sides changed; "remote_wins": local changes that lose go to
-            :meth:`conflicts`; "merge": the local changes are applied to the remote rows; None for what
-            ``store.photos`` declares
+        :param on_conflict: decides about a photo that both sides changed; "remote_wins": the local change is
+            in :meth:`conflicts`; "merge": the local row stays; None for what ``store.photos`` declares
         :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels. An
             exception in it cancels too, and is raised here
         :param dry_run: reports what would be transferred, without transferring it
