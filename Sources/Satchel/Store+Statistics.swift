@@ -1,3 +1,4 @@
+import SatchelCore
 extension Store {
   /// Returns the usage of the store's file: the size of each subject and collection, the free pages, and the
   /// spooled changes in the outbox file. Reads every page; changes nothing.
@@ -61,7 +62,7 @@ private struct StatisticsReader {
     }
     return StoreStatistics(
       path: path, fileBytes: 0, walBytes: 0, pages: Int(pages), freePages: Int(free), pageSize: size,
-      subjects: subjects.sorted { ($1.bytes ?? 0, $0.name) < ($0.bytes ?? 0, $1.name) },
+      subjects: subjects.ordered { ($1.bytes ?? 0, $0.name) < ($0.bytes ?? 0, $1.name) },
       collections: try collections(), spooled: 0, outboxDamages: [], rejected: try rejected())
   }
 

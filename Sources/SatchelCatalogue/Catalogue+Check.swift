@@ -129,7 +129,7 @@ private struct CatalogueCheck {
       listed[context, default: (0, [])].entries += 1
       listed[context]?.revisions.insert(row.anyInteger(2))
     }
-    for (context, chain) in contexts.sorted(by: { $0.key < $1.key }) {
+    for (context, chain) in contexts.ordered(by: { $0.key < $1.key }) {
       let found = listed[context]
       if found?.entries ?? 0 != chain.levels.count || found.map({ $0.revisions.count > 1 }) == true {
         report("context_at", "context \(context) is not listed once at each of its places, with one revision")
@@ -228,7 +228,7 @@ private struct CatalogueCheck {
         report("entity_place", "entity \(id) is stored for a place that its scope does not allow")
       }
     }
-    for row in references.keys.sorted() {
+    for row in references.keys.ordered() {
       report("dangling_reference", "a section references entity row \(row), which does not exist")
     }
   }

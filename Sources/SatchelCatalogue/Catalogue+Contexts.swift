@@ -70,7 +70,7 @@ extension Catalogue {
     ) { row in
       rows.formUnion(PlaceholderCoding.decodeSection(row.bytes(0)).map(\.target.entity))
     }
-    return try rows.sorted().reduce(0) { sum, row in
+    return try rows.ordered().reduce(0) { sum, row in
       let size = try connection.first("SELECT size FROM entity WHERE id = ?", .integer(row)) {
         try $0.integerIfAny(0, in: StoredRange.length)
       }
@@ -125,7 +125,7 @@ extension Catalogue {
         }
       }
       let table = EntityTable(connection: connection)
-      let entities = try rows.sorted().compactMap { row -> StoredEntity? in
+      let entities = try rows.ordered().compactMap { row -> StoredEntity? in
         // One whose content was deleted is missing, until it is delivered again.
         guard let record = try table.record(row), let size = record.size else { return nil }
         let count = try connection.first("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) {
@@ -137,7 +137,7 @@ extension Catalogue {
           bytes: size, referenceCount: count ?? 0, createdAt: record.createdAt,
           updatedAt: record.updatedAt, expiresAt: record.expiresAt)
       }
-      return entities.sorted { one, other in
+      return entities.ordered { one, other in
         if !one.entityID.hasSameBytes(as: other.entityID) {
           return one.entityID.utf8.lexicographicallyPrecedes(other.entityID.utf8)
         }

@@ -64,7 +64,7 @@ extension Catalogue {
     }
     return try database.query { connection in
       try PositionIndex(connection: connection).entries(around: latitude, longitude, within: within)
-        .sorted { ($0.distance, $0.context) < ($1.distance, $1.context) }
+        .ordered { ($0.distance, $0.context) < ($1.distance, $1.context) }
         .map { NearbyLocation(location: $0.location, distance: $0.distance) }
     }
   }

@@ -126,7 +126,7 @@ extension Catalogue {
         location.hasOnlyCoordinate
         ? try reader.finder(inheritance).chain : try PlaceChain(location, in: connection)
       let view = try index.view(of: connection)
-      for scope in Scope.allCases.sorted(by: >) {
+      for scope in Scope.allCases.ordered(by: >) {
         guard let place = chain.place(of: scope) else { continue }
         let variant = VariantIndex.Variant(entityID: entityID, scope: scope, place: place)
         guard let row = try view.find(variant),

@@ -270,7 +270,7 @@ final class ContextUsage: Sendable {
       times = [:]
       return pending
     }
-    for (context, noted) in pending.sorted(by: { $0.key < $1.key }) {
+    for (context, noted) in pending.ordered(by: { $0.key < $1.key }) {
       let time = StoreClock.credible(noted, at: transaction.now)
       try transaction.connection.run(
         "UPDATE context SET used_at = ? WHERE id = ? AND used_at < ?", .integer(time), .integer(context),

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 
 /// A section's content split into its entities and a template with their placeholders. Creating one reads no
@@ -109,7 +110,7 @@ private struct SectionNormalizer {
       }
     }
     // The tape has the tags in the order of their keys; the walk needs them in the order of their objects.
-    return tags.sorted { $0.object < $1.object }
+    return tags.ordered { $0.object < $1.object }
   }
 
   /// The index of the first tag whose object is at or after token `index`.

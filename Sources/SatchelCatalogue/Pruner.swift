@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelStorage
 
 /// Performs a prune, inside one transaction.
@@ -96,7 +97,7 @@ struct Pruner {
       }
     }
     if options.unreferenced { rows += try unreferenced() }
-    for row in Set(rows).sorted() { try prune(row) }
+    for row in Set(rows).ordered() { try prune(row) }
   }
 
   /// - Parameter isRestricted: whether only those that the options select
@@ -123,7 +124,7 @@ struct Pruner {
         try connection.each("SELECT id FROM entity") { rows.append($0.anyInteger(0)) }
         for row in rows { try prune(row) }
       } else {
-        for row in try referenced(by: selectedSections()).sorted() { try prune(row) }
+        for row in try referenced(by: selectedSections()).ordered() { try prune(row) }
       }
       return
     }
@@ -134,7 +135,7 @@ struct Pruner {
       changedSections.add(section.name)
     }
     try pruneUnreferenced(rows)
-    for context in Set(sections.map(\.context)).sorted()
+    for context in Set(sections.map(\.context)).ordered()
     where try connection.number("SELECT count(*) FROM section WHERE context = ?", .integer(context)) == 0 {
       try ContextTable.remove(context, in: transaction)
       receipt.contexts += 1
@@ -154,7 +155,7 @@ struct Pruner {
   }
 
   private mutating func pruneUnreferenced(_ rows: Set<Int64>) throws {
-    for row in rows.sorted()
+    for row in rows.ordered()
     where try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) == 0 {
       guard let record = try entities.record(row) else { continue }
       changedEntities.add(record.entityID)

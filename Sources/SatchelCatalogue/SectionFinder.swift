@@ -78,7 +78,7 @@ struct SectionFinder {
     for level in chain.levels where level != .coordinate {
       if name != nil, !found.isEmpty { return found }
       let inherited = try inherited(at: level, name.map { [$0] }, without: known)
-      for section in inherited.sorted(by: { $0.record.id < $1.record.id }) {
+      for section in inherited.ordered(by: { $0.record.id < $1.record.id }) {
         add(section.record, in: section.context, nearby: section.nearby)
       }
     }

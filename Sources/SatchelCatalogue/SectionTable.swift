@@ -19,7 +19,7 @@ struct SectionTable {
       """, .integer(context)
     ) { records.append(try Self.read($0)) }
     // Sorting moves each element many times, so it sorts indices and moves each record once.
-    let order = records.indices.sorted { records[$0].id < records[$1].id }
+    let order = orderOfIndices(records.count) { records[$0].id < records[$1].id }
     return order.map { records[$0] }
   }
 

@@ -81,7 +81,7 @@ public final class Session: @unchecked Sendable {
       // A section that was inherited until now keeps its position on the screen.
       let position = Dictionary(known.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
       sections =
-        headers.enumerated().sorted {
+        headers.enumerated().ordered {
           (position[$0.element.section] ?? .max, $0.offset) < (
             position[$1.element.section] ?? .max, $1.offset
           )
@@ -183,7 +183,7 @@ public final class Session: @unchecked Sendable {
   private func arrange() {
     let rank = Dictionary(
       (order ?? []).enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    sections = sections.enumerated().sorted { one, other in
+    sections = sections.enumerated().ordered { one, other in
       (rank[one.element.name] ?? .max, one.offset) < (rank[other.element.name] ?? .max, other.offset)
     }.map(\.element)
   }

@@ -112,7 +112,7 @@ extension ObjectStore {
       try position.pass(page)
       entries += page.entries
     }
-    return entries.sorted { $0.key < $1.key }
+    return entries.ordered { $0.key < $1.key }
   }
 }
 

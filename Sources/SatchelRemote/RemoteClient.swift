@@ -162,7 +162,7 @@ extension ObjectHead: JSONConvertible {
   /// The head as a JSON object: size, etag, metadata.
   public var json: JSONValue {
     var values = JSONObject()
-    for name in metadata.values.keys.sorted() { values[name] = .string(metadata.values[name] ?? "") }
+    for name in metadata.values.keys.ordered() { values[name] = .string(metadata.values[name] ?? "") }
     return ["size": .int(size), "etag": .string(etag.text), "metadata": .object(values)]
   }
 }

@@ -177,6 +177,6 @@ extension Transaction {
       changed.map(\.name).filter(\.isReserved).map { $0.reservedID.map(StateName.init(sound:)) })
     guard !stories.isEmpty else { return }
     let isListed = stories.count <= Self.maxKeys && !stories.contains(nil)
-    note(subject: .stories, keys: isListed ? stories.compactMap(\.self).sorted().map(\.text) : ["*"])
+    note(subject: .stories, keys: isListed ? stories.compactMap(\.self).ordered().map(\.text) : ["*"])
   }
 }

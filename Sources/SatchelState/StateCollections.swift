@@ -155,7 +155,7 @@ public struct StateScores: Sendable {
 
   /// Returns all scores, in byte order of their keys.
   public func all() throws -> [(key: String, value: Double)] {
-    try state.content(id).scores.sorted { $0.key < $1.key }.map { ($0.key.text, bounded($0.value)) }
+    try state.content(id).scores.ordered { $0.key < $1.key }.map { ($0.key.text, bounded($0.value)) }
   }
 
   /// Removes a score.

@@ -128,11 +128,11 @@ enum StateContent: Equatable, Sendable {
     switch self {
     case .value(let value): value
     case .list(let items): .array(items.map { ["value": $0.value, "time": .int($0.time)] })
-    case .set(let members): .array(members.sorted { $0.key < $1.key }.map(\.value))
+    case .set(let members): .array(members.ordered { $0.key < $1.key }.map(\.value))
     case .scores(let scores):
       // The sum makes 0.0 of -0.0.
       .object(
-        JSONObject(scores.sorted { $0.key < $1.key }.map { ($0.key.text, .double($0.value + 0)) }))
+        JSONObject(scores.ordered { $0.key < $1.key }.map { ($0.key.text, .double($0.value + 0)) }))
     }
   }
 
@@ -299,7 +299,7 @@ extension [StateContent.Item] {
       ranked += Array<(item: Element, rank: Int)>(
         repeating: (item, found.map(\.rank).max() ?? 0), count: count)
     }
-    ranked.sort { one, two in
+    ranked = ranked.ordered { one, two in
       if one.item.time != two.item.time { return one.item.time > two.item.time }
       return one.rank != two.rank ? one.rank < two.rank : one.item.value.precedes(two.item.value)
     }
@@ -340,7 +340,7 @@ extension JSONValue {
       .object(
         JSONObject(
           object.map { ($0.key, $0.value.canonical) }
-            .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }))
+            .ordered { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }))
     default: self
     }
   }
@@ -350,6 +350,6 @@ extension Sequence<JSONValue> {
   /// Returns the values in the order of their canonical texts, with these.
   func sortedCanonically() throws -> [(text: [UInt8], value: JSONValue)] {
     try map { (text: try $0.canonicalText(), value: $0) }
-      .sorted { $0.text.lexicographicallyPrecedes($1.text) }
+      .ordered { $0.text.lexicographicallyPrecedes($1.text) }
   }
 }

@@ -186,7 +186,7 @@ struct StateReader {
       guard case .plain(.value(let value?)) = try StateDocument(stored, of: id).content else { return }
       values.append((id.name, value))
     }
-    return JSONObject(values.sorted { $0.name < $1.name }.map { ($0.name.text, $0.value) })
+    return JSONObject(values.ordered { $0.name < $1.name }.map { ($0.name.text, $0.value) })
   }
 
   /// Returns the first state that is sealed with another key; nil when nothing is.

@@ -159,7 +159,7 @@ public final class StateStore: Sendable {
           keys.insert(operation.id.name)
         }
       }
-      return keys.filter { !$0.isReserved }.sorted().map(\.text)
+      return keys.filter { !$0.isReserved }.ordered().map(\.text)
     }
   }
 

@@ -36,7 +36,7 @@ package struct StateSyncClient: Sendable {
       let last = StateName(sound: id)
       ids.removeAll { $0 <= last }
     }
-    let part = ids.sorted().prefix(limit).map(\.text)
+    let part = ids.ordered().prefix(limit).map(\.text)
     return SyncIDs(part, end: part.last.map { .id($0) })
   }
 

@@ -27,7 +27,7 @@ struct UnsavedChanges {
   /// Opens the changes in the outbox file whose key has become known. Without the key no change was added to the same
   /// lists, sets and scores.
   mutating func open(by keys: Keyring.Keys) {
-    let all = operations.values.joined().sorted { $0.number < $1.number }
+    let all = operations.values.joined().ordered { $0.number < $1.number }
     for operation in all {
       guard let opened = try? operation.opened(by: keys) else { continue }
       operations[operation.target]?.removeAll { $0.number == operation.number }
@@ -83,7 +83,7 @@ struct UnsavedChanges {
     pending = []
     count = 0
     inFlight = newest
-    return (operations.sorted { $0.number < $1.number }, before)
+    return (operations.ordered { $0.number < $1.number }, before)
   }
 
   /// Makes changes pending again that could not be saved, except those that newer changes have superseded.

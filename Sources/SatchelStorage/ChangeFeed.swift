@@ -150,7 +150,7 @@ package final class ChangeFeed: @unchecked Sendable {
   }
 
   func notify(_ change: Change) {
-    let observers = condition.withLock { Array(subscribers.sorted { $0.key < $1.key }.map(\.value)) }
+    let observers = condition.withLock { Array(subscribers.ordered { $0.key < $1.key }.map(\.value)) }
     HostWork.notify { for observer in observers { observer(change) } }
   }
 

@@ -89,7 +89,7 @@ package struct SubjectSchema: Sendable {
     try connection.execute(Self.table)
     let version = try version(connection)
     try refuseNewer(version, path: connection.path)
-    for migration in migrations.sorted(by: { $0.version < $1.version }) where migration.version > version {
+    for migration in migrations.ordered(by: { $0.version < $1.version }) where migration.version > version {
       try connection.execute(migration.sql)
     }
     try connection.run("INSERT OR REPLACE INTO subject VALUES(?, ?)", .text(name), .integer(newest))
@@ -155,7 +155,7 @@ struct Migrator: Sendable {
         throw SatchelError(
           .damaged, "\(connection.path): contains tables, but its schema version is \(version)")
       }
-      for migration in migrations.sorted(by: { $0.version < $1.version }) where migration.version > version {
+      for migration in migrations.ordered(by: { $0.version < $1.version }) where migration.version > version {
         try connection.execute(migration.sql)
         try connection.execute("PRAGMA user_version = \(migration.version)")
       }

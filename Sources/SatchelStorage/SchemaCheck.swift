@@ -37,7 +37,7 @@ struct SchemaCheck {
     let missing = zip(expected.objects, isMissing).filter { $1 }.map { object, _ in
       (object.isOfSubject ? "of a subject in the store: " : "", object.name)
     }
-    findings += missing.sorted { $0.1 < $1.1 }.map { "\($0.0)\($0.1) is missing" }
+    findings += missing.ordered { $0.1 < $1.1 }.map { "\($0.0)\($0.1) is missing" }
     return (findings, versions?.map(\.name) ?? [])
   }
 

@@ -31,7 +31,7 @@ struct ValueCheck {
       let name = row.text(1)
       if row.text(2) == "table", !name.hasPrefix("sqlite_") { tables.append((name, !row.flag(4))) }
     }
-    return tables.sorted { $0.0 < $1.0 }
+    return tables.ordered { $0.0 < $1.0 }
   }
 
   private func columns(of table: String) throws -> [Column] {

@@ -100,7 +100,7 @@ public struct TweeGame: Sendable {
         }
       }
     }
-    return names.sorted(by: StoryName.precedes)
+    return names.ordered(by: StoryName.precedes)
   }
 
   /// Returns the content of a file.

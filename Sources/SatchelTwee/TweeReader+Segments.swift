@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStories
 
@@ -35,7 +36,7 @@ extension TweeReader {
     var scanner = TweeScanner(bytes, format, names: TweeNames(passages, table.text))
     var found = Roles(linked: roles.linked)
     let others = passages.indices.filter { $0 != start && !roles.parts.contains($0) }
-    for index in (start.map { [$0] } ?? []) + others + roles.parts.sorted() {
+    for index in (start.map { [$0] } ?? []) + others + roles.parts.ordered() {
       switch passages[index].kind {
       case .segment: addSegment(passages[index], isPart: roles.parts.contains(index), &scanner, roles: &found)
       case .shownElsewhere, .script: addElsewhere(passages[index], &scanner)

@@ -155,7 +155,7 @@ private struct EntitySearch {
       if let candidate = try candidate(row, score: score, entities) { found.append(candidate) }
       return true
     }
-    found.sort { $0.precedes($1) }
+    found = found.ordered { $0.precedes($1) }
     return try found.prefix(limit).map { try hit($0, entities) }
   }
 

@@ -29,7 +29,7 @@ struct PreparedDeclaration {
       }
     }
     indexes = try (declaration.indexes ?? []).map { (try path($0.path), $0.isUnique) }
-    relations = try (declaration.relations ?? [:]).sorted {
+    relations = try (declaration.relations ?? [:]).ordered {
       $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
     }.map { (try path($0.key), $0.value) }
     for (_, relation) in relations { try RecordID.checkCollection(relation.collection) }

@@ -47,7 +47,7 @@ extension RecordStore {
     var entries: [(hash: Int64, row: Int64)] = []
     let (floor, _) = try source.extent(connection)
     try source.scan(connection, from: source.start, through: floor) { entries.append(($0, $1)) }
-    entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
+    entries = entries.ordered { ($0.hash, $0.row) < ($1.hash, $1.row) }
     try RecordIDs.keys.add(entries, connection)
   }
 

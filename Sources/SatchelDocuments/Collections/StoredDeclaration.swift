@@ -65,7 +65,7 @@ struct StoredDeclaration: Equatable {
 
   /// The form in the store.
   var json: JSONValue {
-    let relations = relations.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    let relations = relations.ordered { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     var members: JSONObject = [
       "indexes": .array(indexes.map { ["path": .string($0.path), "unique": .bool($0.isUnique)] }),
       "relations": .object(JSONObject(relations.map { ($0.key, $0.value.json) })),

@@ -119,9 +119,9 @@ extension MirrorFile {
   package static func compare(store: some Sequence<MirrorRecord>, mirror: MirrorFile) throws
     -> [MirrorDifference]
   {
-    let here = store.sorted(by: MirrorRecord.precedes)
+    let here = store.ordered(by: MirrorRecord.precedes)
     let there =
-      mirror.layout == .checksummed ? mirror.records : mirror.records.sorted(by: MirrorRecord.precedes)
+      mirror.layout == .checksummed ? mirror.records : mirror.records.ordered(by: MirrorRecord.precedes)
     var differences: [MirrorDifference] = []
     var (one, other) = (0, 0)
     while one < here.count || other < there.count {

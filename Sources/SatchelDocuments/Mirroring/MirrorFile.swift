@@ -44,7 +44,7 @@ package struct MirrorFile: Sendable, Equatable {
     self.collection = collection
     self.version = version
     self.previous = previous
-    self.records = layout == .checksummed ? records.sorted(by: MirrorRecord.precedes) : Array(records)
+    self.records = layout == .checksummed ? records.ordered(by: MirrorRecord.precedes) : Array(records)
     self.layout = layout
   }
 

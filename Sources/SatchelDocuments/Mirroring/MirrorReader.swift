@@ -141,7 +141,7 @@ private struct MirrorReader {
   }
 
   private func checkDistinct(_ records: [MirrorRecord], _ indexes: [Int], in path: [String]) throws {
-    let order = records.indices.sorted { MirrorRecord.precedes(records[$0], records[$1]) }
+    let order = orderOfIndices(records.count) { MirrorRecord.precedes(records[$0], records[$1]) }
     for (one, other) in zip(order, order.dropFirst())
     where records[one].id.hasSameBytes(as: records[other].id) {
       let later = max(one, other)

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 
 /// Encodes values as bytes whose order (memcmp, the shorter one first) is the order of values: missing, null,
@@ -160,7 +161,7 @@ struct KeyRanges {
       let key = operand.key
       self.init([KeyRange(key.bytes)], 0)
     case .oneOf(let set):
-      let sorted = Set(set.operands.map(\.key.bytes)).sorted { $0.lexicographicallyPrecedes($1) }
+      let sorted = Set(set.operands.map(\.key.bytes)).ordered { $0.lexicographicallyPrecedes($1) }
       self.init(sorted.map { KeyRange($0) }, set.operands.count == 1 ? 0 : 1)
     case .less(let operand, let orEqual):
       let key = operand.key.bytes

@@ -81,7 +81,7 @@ struct SensitiveFields: Sendable {
     for path in paths {
       if let location = reader.find(path) { found.append((path, location)) }
     }
-    found.sort { $0.location.start < $1.location.start }
+    found = found.ordered { $0.location.start < $1.location.start }
     var result: [UInt8] = []
     result.reserveCapacity(document.count + found.count * 96)
     var position = 0

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelSync
 
@@ -194,7 +195,7 @@ struct BlockingGraph {
           members.append(other)
         }
       }
-      groups.append(members.sorted())
+      groups.append(members.ordered())
     }
     return groups
   }

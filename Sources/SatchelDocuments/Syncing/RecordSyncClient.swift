@@ -163,7 +163,7 @@ package struct RecordSyncClient: Sendable {
     let names = try sensitiveCollections(connection)
     let conflicts = ConflictLog(connection)
     guard !names.isEmpty, try conflicts.hasWaiting() else { return [] }
-    return try names.sorted().flatMap { name in
+    return try names.ordered().flatMap { name in
       guard let id = try CollectionState.id(of: name, connection) else { return [SyncKey]() }
       return try conflicts.waiting(forCollection: name, id).filter { $0.collection == id }.compactMap {
         try? SyncKey(name, $0.key)

@@ -88,7 +88,7 @@ struct RecordRepair {
       // Row numbers are never reused.
       let next = max(row.numbers.next, (entries.last?.row ?? base) - base + 1)
       let count = Int64(entries.count)
-      entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
+      entries = entries.ordered { ($0.hash, $0.row) < ($1.hash, $1.row) }
       try RecordIDs.keys.add(entries, connection)
       try connection.run(
         """

@@ -141,7 +141,7 @@ final class LiveQueries: @unchecked Sendable {
       // Equal states are kept once.
       let next = entry.outcome.flatMap { $0.isSame(as: outcome) ? $0 : nil } ?? outcome
       entry.outcome = next
-      return entry.subscribers.sorted { $0.key < $1.key }.map(\.value).filter { subscriber in
+      return entry.subscribers.ordered { $0.key < $1.key }.map(\.value).filter { subscriber in
         if let last = subscriber.last, last.isSame(as: next) { return false }
         subscriber.last = next
         return true

@@ -118,7 +118,7 @@ extension RecordCollection {
         throw RejectedRecords(rejected: run.rejected)
       }
       return RecordPutReport(
-        written: run.written.count, rejected: run.rejected.values.sorted { $0.position < $1.position })
+        written: run.written.count, rejected: run.rejected.values.ordered { $0.position < $1.position })
     }
   }
 

@@ -160,7 +160,7 @@ final class RecordWork {
     var keys = changeKeys
     for collection in changed { keys += collection.changeKeys }
     if keys.count > CollectionState.maxNamedChanges {
-      keys = Set(keys.map { String($0.prefix { $0 != "/" }) }).sorted()
+      keys = Set(keys.map { String($0.prefix { $0 != "/" }) }).ordered()
     }
     for collection in changed { try writeMirror(of: collection) }
     if !keys.isEmpty { try live().note(subject: .records, keys: keys) }

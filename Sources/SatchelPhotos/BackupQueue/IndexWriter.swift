@@ -72,7 +72,7 @@ struct IndexWriter {
   private func write(_ state: State) throws -> Bool {
     let writer = ReliableWriter(session.store, retry: session.retry)
     var old = state.known
-    for (digits, body) in state.parts.sorted(by: { $0.key < $1.key }) {
+    for (digits, body) in state.parts.ordered(by: { $0.key < $1.key }) {
       let key = "\(prefix)\(state.device)\(digits.isEmpty ? "" : ".")\(digits).csv"
       let checksum = SHA256.digest(body).hexadecimal
       let known = old.removeValue(forKey: key)
@@ -93,7 +93,7 @@ struct IndexWriter {
       try change { try $0.put(key, IndexTable.Part(checksum: checksum, etag: etag.text)) }
     }
     // Parts of other numbers of digits.
-    for (key, part) in old.sorted(by: { $0.key < $1.key }) where key.hasPrefix("\(prefix)\(state.device)") {
+    for (key, part) in old.ordered(by: { $0.key < $1.key }) where key.hasPrefix("\(prefix)\(state.device)") {
       let requests = RetryingRequests(retry: session.retry, cancellation: session.cancellation)
       let name = try ObjectKey(key)
       _ = try requests.ifPresent { () throws(ObjectStoreError) in

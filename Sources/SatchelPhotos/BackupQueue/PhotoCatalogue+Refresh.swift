@@ -189,7 +189,7 @@ private struct BackupRefresh {
   private mutating func findMissing() throws -> [MD5] {
     let missing: [MD5] = try catalogue.read(otherwise: []) { connection, id in
       let lookup = PhotoLookup(connection: connection, catalogue: id)
-      return try unseen.sorted().filter { try lookup.photo($0) != nil }
+      return try unseen.ordered().filter { try lookup.photo($0) != nil }
     }
     report.missingCount = Int64(missing.count)
     report.missing = Array(missing.prefix(PhotoRefreshReport.maxListed))
@@ -199,7 +199,7 @@ private struct BackupRefresh {
   /// Queues what the remote does not have, or has damaged: where this device has the file, which another one
   /// does for its own.
   private mutating func queue(_ missing: [MD5]) throws {
-    try catalogue.changeLocal(of: (missing + damaged).sorted()) { local, table in
+    try catalogue.changeLocal(of: (missing + damaged).ordered()) { local, table in
       guard local.backup != .uploading, local.backup != .queued else { return false }
       try local.enqueue(in: table)
       report.queued += 1

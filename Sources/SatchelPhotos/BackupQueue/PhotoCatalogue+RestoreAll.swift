@@ -161,10 +161,10 @@ private final class BackupRestoration: Sendable {
       guard seen.insert("\(row.md5)\(row.path)").inserted else { continue }
       items.append(Item(path: path(row.path), md5: row.md5, modified: row.modified))
     }
-    for md5 in objects.keys.sorted() where !named.contains(md5) {
+    for md5 in objects.keys.ordered() where !named.contains(md5) {
       let photo = try catalogue.photo(md5)?.photo
       let name = photo?.filename ?? ""
-      let isName = BackupIndex.isSafe(name) && !name.contains("/")
+      let isName = BackupIndex.isSafe(name) && !name.utf8.contains(UInt8(ascii: "/"))
       items.append(Item(path: isName ? name : "\(md5)", md5: md5, modified: photo?.modified))
     }
     let here = options.onlyMissing ? try presentFiles() : []

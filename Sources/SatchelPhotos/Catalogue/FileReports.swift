@@ -42,7 +42,7 @@ public struct DirectoryReport: Sendable, JSONConvertible {
 
   /// The report as a JSON object.
   public var json: JSONValue {
-    let rows = rejected.sorted { $0.key < $1.key }.flatMap { shard, rows in rows.map { $0.json(in: shard) } }
+    let rows = rejected.ordered { $0.key < $1.key }.flatMap { shard, rows in rows.map { $0.json(in: shard) } }
     func numbers(_ shards: [Shard.Index]) -> JSONValue { .array(shards.map { .int(Int64($0.number)) }) }
     return [
       "photos": .int(photos), "rejected": .array(rows), "conflicts": .int(Int64(conflicts)),

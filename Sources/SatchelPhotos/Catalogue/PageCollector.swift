@@ -67,7 +67,7 @@ struct PageCollector {
     let isDescending = query.isDescending
     // Indices are sorted, because moving photos counts the references of their strings.
     let order = found.withUnsafeBufferPointer { found in
-      found.indices.sorted {
+      orderOfIndices(found.count) {
         isDescending
           ? PhotoKey.precedes(found[$1].key, found[$0].key) : PhotoKey.precedes(found[$0].key, found[$1].key)
       }

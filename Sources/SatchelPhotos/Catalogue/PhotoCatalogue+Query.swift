@@ -105,7 +105,7 @@ extension PhotoCatalogue {
     to page: inout PageCollector, _ query: PhotoQuery, _ scans: [ShardScan], in window: DateWindow,
     wanted: [DateEntry]?
   ) throws {
-    let wanted = wanted?.sorted { $0.place < $1.place }
+    let wanted = wanted?.ordered { $0.place < $1.place }
     for scan in scans {
       guard let range = range(of: scan.record.shard, query, page.cursor) else { continue }
       let remote = RemotePhotos(scan.connection, scan.record)
@@ -122,7 +122,7 @@ extension PhotoCatalogue {
     let index = usesDates ? DateIndex([scan], dates, after: nil, isDescending: false) : nil
     if let index, query.filtersOnlyByDate, scan.record.changes == 0 { return try index.count() }
     var count: Int64 = 0
-    let wanted = try index.flatMap { try self.dates(query, $0) }?.sorted { $0.place < $1.place }
+    let wanted = try index.flatMap { try self.dates(query, $0) }?.ordered { $0.place < $1.place }
     try each(query, in: scan, MD5.bounds(of: scan.record.shard), dates: dates, wanted: wanted) { _ in
       count += 1
       return true

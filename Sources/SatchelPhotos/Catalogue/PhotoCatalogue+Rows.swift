@@ -13,8 +13,9 @@ extension PhotoCatalogue {
     try checkOpen()
     if photos.isEmpty { return 0 }
     // In order, so that every block is read once and inserts into the tables are sequential.
-    var order = Array(photos.indices)
-    order.sort { photos[$0].md5 == photos[$1].md5 ? $0 < $1 : photos[$0].md5 < photos[$1].md5 }
+    let order = orderOfIndices(photos.count) {
+      photos[$0].md5 == photos[$1].md5 ? $0 < $1 : photos[$0].md5 < photos[$1].md5
+    }
     var line: [UInt8] = []
     return try change(count: photos.count) { batch in
       for (position, index) in order.enumerated() {
@@ -36,7 +37,7 @@ extension PhotoCatalogue {
   public func delete(_ photos: [MD5]) throws -> Int {
     try checkOpen()
     if photos.isEmpty { return 0 }
-    let photos = Set(photos).sorted()
+    let photos = Set(photos).ordered()
     return try write { transaction, id in
       let files = FileTable(connection: transaction.connection, catalogue: id)
       for md5 in photos { try files.hide(md5) }

@@ -119,7 +119,7 @@ public final class PhotoCatalogue: Sendable {
   func notify(_ photos: [MD5], in transaction: Transaction) {
     if photos.isEmpty { return }
     if photos.count > Self.maxKeys {
-      notify(Set(photos.map(\.shard)).sorted(), in: transaction)
+      notify(Set(photos.map(\.shard)).ordered(), in: transaction)
     } else {
       transaction.note(subject: .photos, keys: photos.map(\.description), place: directory)
     }

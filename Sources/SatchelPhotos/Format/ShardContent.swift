@@ -51,7 +51,7 @@ struct ShardContent {
       }
     }
     if !isAscending { try sortEntries(bytes) }
-    kept.sort { ShardWriter.precedes(bytes[within: $0], bytes[within: $1]) }
+    kept = kept.ordered { ShardWriter.precedes(bytes[within: $0], bytes[within: $1]) }
   }
 
   /// Returns the photo of an entry.
@@ -80,7 +80,7 @@ struct ShardContent {
       unique.append(entry)
     }
     entries = unique
-    if rejected.count > count { rejected.sort { $0.line < $1.line } }
+    if rejected.count > count { rejected = rejected.ordered { $0.line < $1.line } }
   }
 
   private mutating func reject(_ row: RejectedRow) throws {

@@ -70,7 +70,7 @@ extension PhotoCatalogue {
       let files = try FileTable(connection: connection, catalogue: id).all()
       let lookup = PhotoLookup(connection: connection, catalogue: id)
       let photos = Set(files.compactMap { $0.kind == .photo ? $0.md5 : nil })
-      return (files, try Set(photos.sorted().filter { try lookup.photo($0) != nil }))
+      return (files, try Set(photos.ordered().filter { try lookup.photo($0) != nil }))
     }
   }
 

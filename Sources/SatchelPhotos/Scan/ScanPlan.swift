@@ -1,3 +1,4 @@
+import SatchelCore
 /// The plan of a scan: which files have to be read, and which were removed. A value computed from the known
 /// files, the photos of the catalogue, and the found files, without disk or store.
 struct ScanPlan: Sendable {
@@ -150,7 +151,7 @@ struct ScanPlan: Sendable {
     let lost = Set((absent.filter { !$0.isMissing } + replaced).compactMap(\.md5))
     guard !lost.isEmpty else { return [] }
     let firsts = firsts()
-    return lost.compactMap { firsts[$0] }.filter { files[$0].state == .unchanged }.sorted()
+    return lost.compactMap { firsts[$0] }.filter { files[$0].state == .unchanged }.ordered()
   }
 
   /// Returns the MD5s that have a file.

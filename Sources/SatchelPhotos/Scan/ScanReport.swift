@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 
 /// The result of a scan. Each photo's file is counted in one of `added`, `changed`, `unchanged`, `returned`,
@@ -129,9 +130,9 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
     var sources = JSONObject()
     for source in PhotoDateSource.allCases { sources[source.rawValue] = .int(dateSources[source] ?? 0) }
     var others = JSONObject()
-    for (suffix, count) in self.others.sorted(by: { $0.key < $1.key }) { others[suffix] = .int(count) }
+    for (suffix, count) in self.others.ordered(by: { $0.key < $1.key }) { others[suffix] = .int(count) }
     var formats = JSONObject()
-    for (format, count) in self.formats.sorted(by: { $0.key < $1.key }) {
+    for (format, count) in self.formats.ordered(by: { $0.key < $1.key }) {
       formats[format] = [
         "files": .int(count.files), "dated": .int(count.dated), "sized": .int(count.sized),
       ]

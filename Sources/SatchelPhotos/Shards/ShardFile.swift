@@ -56,7 +56,7 @@ struct ShardFile {
       origin = 0
       self.owned = owned
       entries = content.entries
-      kept = content.kept.sorted { $0.lowerBound < $1.lowerBound }
+      kept = content.kept.ordered { $0.lowerBound < $1.lowerBound }
       self.rejected = rejected
     }
     source = known ?? hash?.checksum() ?? Shard.checksum(file)

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 
 /// Decides how the manifest has to change for the shards of a sync. A value without side effects.
@@ -15,7 +16,7 @@ struct ManifestUpdate: Sendable {
   /// Uploads that were replaced by an object that was not built on them. They are not in the remote.
   private(set) var lost: [ManifestEntry] = []
 
-  init(_ entries: [ManifestEntry]) { self.entries = entries.sorted { $0.shard < $1.shard } }
+  init(_ entries: [ManifestEntry]) { self.entries = entries.ordered { $0.shard < $1.shard } }
 
   /// Removes the entries whose objects have been replaced since they were seen.
   ///

@@ -1,3 +1,4 @@
+import SatchelCore
 /// The transfers that synchronize both sides. A value computed without disk or network.
 package struct SyncPlan: Equatable, Sendable {
   /// Shards changed only in the remote.
@@ -22,7 +23,7 @@ package struct SyncPlan: Equatable, Sendable {
   }
 
   /// All shards in the plan, in order.
-  package var shards: [Shard.Index] { (download + upload + conflicts + examine).sorted() }
+  package var shards: [Shard.Index] { (download + upload + conflicts + examine).ordered() }
 
   /// The action for one shard.
   enum Step: Equatable, Sendable { case nothing, download, upload, both, examine }

@@ -55,7 +55,7 @@ extension SyncReport: JSONConvertible {
   }
 
   private static func numbers(_ shards: [Shard.Index]) -> JSONValue {
-    .array(shards.sorted().map { .int(Int64($0.number)) })
+    .array(shards.ordered().map { .int(Int64($0.number)) })
   }
 }
 

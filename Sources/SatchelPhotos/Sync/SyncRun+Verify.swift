@@ -29,7 +29,7 @@ extension SyncRun {
       }
       try remote.cancellation.check()
     }
-    report.shards = findings.withLock { $0 }.sorted { $0.shard < $1.shard }
+    report.shards = findings.withLock { $0 }.ordered { $0.shard < $1.shard }
     return report
   }
 

@@ -197,12 +197,14 @@ final class SyncRun: Sendable {
       try ledger.finishSync(manifestETag: view.etag, uuid: uuid, user: user)
     }
     return report.withLock { report in
-      report.downloaded = Set(report.downloaded).sorted()
-      report.uploaded = Set(report.uploaded).sorted()
-      report.conflicts = Set(report.conflicts).sorted()
-      report.repaired = Set(report.repaired).sorted()
-      report.failed.sort { $0.shard < $1.shard }
-      report.rejected.sort { ($0.shard.number, $0.row.line) < ($1.shard.number, $1.row.line) }
+      report.downloaded = Set(report.downloaded).ordered()
+      report.uploaded = Set(report.uploaded).ordered()
+      report.conflicts = Set(report.conflicts).ordered()
+      report.repaired = Set(report.repaired).ordered()
+      report.failed = report.failed.ordered { $0.shard < $1.shard }
+      report.rejected = report.rejected.ordered {
+        ($0.shard.number, $0.row.line) < ($1.shard.number, $1.row.line)
+      }
       return report
     }
   }

@@ -95,7 +95,7 @@ struct DirectoryWalk {
       let sortKey = Array((path + name.text + (isDirectory ? "/" : "")).utf8)
       candidates.append(Candidate(name: name, status: status, sortKey: sortKey))
     }
-    return candidates.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+    return candidates.ordered { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
   }
 
   /// Whether keys that begin with `start` can be on the page.

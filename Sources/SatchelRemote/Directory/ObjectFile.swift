@@ -123,7 +123,7 @@ struct MetadataFiles {
         .transient(retryAfter: nil), "\(key): its directory was removed during the write")
     }
     let file = try IncomingFile(in: incoming, tree)
-    let lines = metadata.values.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)\n" }
+    let lines = metadata.values.ordered { $0.key < $1.key }.map { "\($0.key):\($0.value)\n" }
     try file.write(Array(lines.joined().utf8), .never)
     try file.move(to: directory, etag.text)
   }

@@ -1,3 +1,4 @@
+import SatchelCore
 extension S3Store {
   public func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
@@ -28,7 +29,7 @@ extension S3Store {
       }
     }
     // Servers that keep directories list them one after the other, not in byte order.
-    page.entries.sort { $0.key < $1.key }
+    page.entries = page.entries.ordered { $0.key < $1.key }
     guard listing.isTruncated else { return page }
     guard let last = listing.entries.last else {
       throw ObjectStoreError(.failed(.foreign), "the store's listing is truncated, but has no entries")

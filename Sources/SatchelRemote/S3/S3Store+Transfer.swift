@@ -87,7 +87,7 @@ extension S3Store: MultipartStore {
       return true
     }
     // Dates of one format are in the order of their characters.
-    return uploads.sorted { $0.date > $1.date }.map { ObjectUpload(key: key, id: $0.id) }
+    return uploads.ordered { $0.date > $1.date }.map { ObjectUpload(key: key, id: $0.id) }
   }
 
   package func parts(of upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)
@@ -152,7 +152,7 @@ extension S3Store: MultipartStore {
     _ upload: ObjectUpload, _ parts: [UploadedPart], condition: ObjectCondition, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     let items = parts.map { part in
-      let etag = part.etag.text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+      let etag = Self.escaped(part.etag.text)
       return "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(etag)</ETag></Part>"
     }
     let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
@@ -175,6 +175,19 @@ extension S3Store: MultipartStore {
     var failure = failure(response, about: upload.key.text, isWriting: true)
     if case .failed = failure.reason { failure.reason = .unknownOutcome(retryAfter: nil) }
     throw failure
+  }
+
+  /// Returns a text as content of XML.
+  private static func escaped(_ text: String) -> String {
+    var escaped: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "&"): escaped += "&amp;".utf8
+      case UInt8(ascii: "<"): escaped += "&lt;".utf8
+      default: escaped.append(byte)
+      }
+    }
+    return String(decoding: escaped, as: UTF8.self)
   }
 
   package func abort(_ upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError) {

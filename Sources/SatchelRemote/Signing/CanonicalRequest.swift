@@ -1,3 +1,4 @@
+import SatchelCore
 /// The canonical request of AWS Signature Version 4, which client and server sign.
 struct CanonicalRequest {
   /// The path and query as they are sent.
@@ -23,7 +24,7 @@ struct CanonicalRequest {
       values[name] = values[name].map { $0 + "," + value } ?? value
     }
     for (name, value) in added { values[name] = try Self.value(value, of: name) }
-    headers = values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
+    headers = values.ordered { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
     let signed = headers.filter { Self.isSigned($0.name) }
     signedHeaders = signed.map(\.name).joined(separator: ";")
     target = query.isEmpty ? path : path + "?" + query
@@ -38,7 +39,7 @@ struct CanonicalRequest {
     let encoded = fields.map {
       (Array(PercentEncoding.encode($0.name).utf8), PercentEncoding.encode($0.value))
     }
-    let sorted = encoded.sorted { one, other in
+    let sorted = encoded.ordered { one, other in
       one.0 == other.0
         ? one.1.utf8.lexicographicallyPrecedes(other.1.utf8) : one.0.lexicographicallyPrecedes(other.0)
     }

@@ -66,7 +66,7 @@ package struct BackupRotation: Sendable {
   }
 
   private func list(_ stem: String) throws -> [BackupName] {
-    try entries().compactMap { BackupName($0, stem: stem) }.sorted { $0.time < $1.time }
+    try entries().compactMap { BackupName($0, stem: stem) }.ordered { $0.time < $1.time }
   }
 
   private func entries() throws -> [String] {

@@ -43,7 +43,7 @@ struct LostSchema {
       core: made([]), subjects: subjects.map { ($0, try made([$0])) }, shapes: shapes
     ).run()
     func filled(_ layout: Layout) -> [StoredSchema.Table] {
-      layout.tables.filter { shapes[$0.root]?.isEmpty == false }.sorted { $0.root < $1.root }
+      layout.tables.filter { shapes[$0.root]?.isEmpty == false }.ordered { $0.root < $1.root }
     }
     guard let first = layouts.first, layouts.allSatisfy({ filled($0) == filled(first) }) else { return nil }
     return first

@@ -26,7 +26,7 @@ final class RecoveredTable {
     try connection.visit("PRAGMA table_info(\(Self.quoted(name)))") { row in
       found.append((row.text(1), row.text(2), try row.integer(5)))
     }
-    let keys = found.filter { $0.offset > 0 }.sorted { $0.offset < $1.offset }
+    let keys = found.filter { $0.offset > 0 }.ordered { $0.offset < $1.offset }
     columns = hasRowID ? found.map(\.name) : (keys + found.filter { $0.offset == 0 }).map(\.name)
     let isAlias = hasRowID && keys.count == 1 && keys.first?.type.uppercased() == "INTEGER"
     keyColumn = isAlias ? found.firstIndex { $0.offset > 0 } : nil

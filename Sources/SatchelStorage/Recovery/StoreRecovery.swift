@@ -108,7 +108,7 @@ package struct StoreRecovery {
         report.unknownTables.append(table.name)
       }
     }
-    for name in known.filter({ $0.value != .derived }).keys.sorted()
+    for name in known.filter({ $0.value != .derived }).keys.ordered()
     where !schema.tables.contains(where: { $0.name == name }) {
       // Its entry in `sqlite_schema` is destroyed.
       report.tables.append(RecoveryReport.Table(name: name, rows: 0, lostRows: 0, lostPages: 1))

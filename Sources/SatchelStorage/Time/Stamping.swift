@@ -28,11 +28,11 @@ struct Stamping {
       uniquingKeysWith: { first, _ in first })
     return try times.flatMap { times in
       var tables: [String: [(String, StoredTime)]] = [:]
-      for (name, time) in times.columns.sorted(by: { $0.key < $1.key }) where time != .kept {
+      for (name, time) in times.columns.ordered(by: { $0.key < $1.key }) where time != .kept {
         let parts = name.split(separator: ".").map { String($0) }
         if parts.count == 2 { tables[parts[0], default: []].append((parts[1], time)) }
       }
-      return try tables.sorted { $0.key < $1.key }.compactMap {
+      return try tables.ordered { $0.key < $1.key }.compactMap {
         table, columns -> (Change.Subject, Stamping)? in
         guard let hasRowID = present[table] else { return nil }
         var keys: [String] = []

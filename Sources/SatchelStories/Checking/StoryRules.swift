@@ -1,3 +1,4 @@
+import SatchelCore
 /// Checks all rules of a story, without disk or clock, in time linear in segments plus choices.
 struct StoryRules {
   private let analysis: StoryAnalysis
@@ -18,7 +19,7 @@ struct StoryRules {
       rules.checkEndings()
       rules.checkAuthenticPath()
     }
-    return ContiguousArray(rules.faults.sorted { $0.offset < $1.offset })
+    return ContiguousArray(rules.faults.ordered { $0.offset < $1.offset })
   }
 
   private mutating func note(

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 
 /// Computes a `StoryDiff`. Segments are matched by id, choices by segment and id.
@@ -111,7 +112,7 @@ struct StoryComparison {
     var byText: [[UInt8]: Int] = [:]
     for index in added.reversed() { byText[newText(index)] = index }
     let ids = Set(removed.map { Array(old.table.text.bytes(old.table.segments[$0].id)) })
-    let byID = NearestID.segments(for: ids.sorted { $0.lexicographicallyPrecedes($1) }, in: new)
+    let byID = NearestID.segments(for: ids.ordered { $0.lexicographicallyPrecedes($1) }, in: new)
     let isAdded = Set(added)
     for index in removed {
       let near = byID[Array(old.table.text.bytes(old.table.segments[index].id))].flatMap {

@@ -98,7 +98,7 @@ final class StoryIndex: Sendable {
         }
         if counted.added + counted.changed + counted.removed > 0 {
           try table.changeToken(of: library)
-          let keys = stories.map(\.text).sorted(by: StoryName.precedes)
+          let keys = stories.map(\.text).ordered(by: StoryName.precedes)
           transaction.note(subject: .stories, keys: keys.count > Self.maxKeys ? ["*"] : keys)
         }
         (refresh, changed) = (counted, stories)

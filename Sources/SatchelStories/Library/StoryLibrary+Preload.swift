@@ -58,7 +58,7 @@ extension StoryLibrary {
   public func loading() throws -> StoryLoading {
     try checkOpen()
     return loads.withLock { loads in
-      let stories = loads.keys.compactMap { $0?.text }.sorted(by: StoryName.precedes)
+      let stories = loads.keys.compactMap { $0?.text }.ordered(by: StoryName.precedes)
       return StoryLoading(all: loads[nil as StoryName?] != nil, stories: stories)
     }
   }

@@ -95,7 +95,7 @@ extension StoryLibrary {
       if isClosed.load(ordering: .relaxed) { throw DirectoryRefresh.cancelled }
       problems.append(problem(of: summary, in: opened))
     }
-    problems.sort { StoryName.precedes($0.file, $1.file) }
+    problems = problems.ordered { StoryName.precedes($0.file, $1.file) }
     return StoryListing(stories: sound, problems: problems)
   }
 

@@ -53,7 +53,7 @@ extension StoryLibrary {
       AgeRange(text).map { ($0.lowest, $0.highest ?? .max) } ?? (.max, .max)
     }
     let texts = try distinct { $0.ageRange.map { [$0] } ?? [] }
-    return texts.map { (text: $0, ages: ages($0)) }.sorted {
+    return texts.map { (text: $0, ages: ages($0)) }.ordered {
       $0.ages != $1.ages ? $0.ages < $1.ages : StoryName.precedes($0.text, $1.text)
     }.map(\.text)
   }
@@ -71,7 +71,7 @@ extension StoryLibrary {
     try refreshOnce()
     var all: Set<StoryName> = []
     for story in try index.snapshot().stories { for text in texts(story) { all.insert(StoryName(text)) } }
-    return all.map(\.text).sorted(by: StoryName.precedes)
+    return all.map(\.text).ordered(by: StoryName.precedes)
   }
 
   // MARK: Order
@@ -98,7 +98,7 @@ extension StoryLibrary {
       }
     }
     let keyed = found.map { (candidate: $0, number: number($0.position), rank: ranks[$0.position]) }
-    found = keyed.sorted { left, right in
+    found = keyed.ordered { left, right in
       // Without a search all scores are equal, and without a sort all numbers.
       let (one, other) = query.isDescending ? (right, left) : (left, right)
       if one.candidate.score != other.candidate.score { return one.candidate.score < other.candidate.score }

@@ -118,7 +118,7 @@ extension StoryLibrary {
   func moves(of stories: Set<StoryName>) throws -> [StoryMove] {
     let positions = try stories.isEmpty ? nil : readerState.values(StoredProgress.position)
     guard let positions, !positions.isEmpty else { return [] }
-    return try stories.map(\.text).sorted(by: StoryName.precedes).compactMap { id in
+    return try stories.map(\.text).ordered(by: StoryName.precedes).compactMap { id in
       guard positions[id] != nil else { return nil }
       let progress = try relocated(id)
       guard let broken = progress.broken, let segment = progress.segment else { return nil }

@@ -57,7 +57,7 @@ final class StorySnapshot: @unchecked Sendable {
   var titleRanks: [Int] {
     ranks.withLock { ranks in
       if let ranks { return ranks }
-      let order = stories.indices.sorted { left, right in
+      let order = orderOfIndices(stories.count) { left, right in
         if !titleKeys[left].utf8.elementsEqual(titleKeys[right].utf8) {
           return StoryName.precedes(titleKeys[left], titleKeys[right])
         }

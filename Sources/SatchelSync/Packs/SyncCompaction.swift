@@ -1,3 +1,4 @@
+import SatchelCore
 /// The packs that a commit rewrites from the local entries, so that neither the number of packs nor their
 /// dead entries grow. A value, computed from values.
 struct SyncCompaction: Sendable, Equatable {
@@ -31,7 +32,7 @@ struct SyncCompaction: Sendable, Equatable {
     if sizes.hasMuchDead(packs, bytes: bytes) {
       choose(deadest(packs, live: live, full: full, order: order, sizes))
     }
-    return SyncCompaction(rewrites: chosen.sorted { $0.lowerBound < $1.lowerBound })
+    return SyncCompaction(rewrites: chosen.ordered { $0.lowerBound < $1.lowerBound })
   }
 
   /// The adjacent small packs with the fewest live bytes.

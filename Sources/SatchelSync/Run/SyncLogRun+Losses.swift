@@ -37,7 +37,7 @@ extension SyncLogRun {
     var head = head
     head.position.number = min(head.position.number + 1, SyncPack.numbers.upperBound)
     head.id = HexadecimalName.random(digits: 32)
-    head.missing = missing.sorted()
+    head.missing = missing.ordered()
     _ = try remote.replaceHead(remote.signed(&head), base: etag)
   }
 

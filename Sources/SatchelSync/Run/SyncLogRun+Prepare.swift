@@ -255,7 +255,7 @@ extension SyncLogRun {
     let listed = try remote.names()
     let known = Set(head.packs.map(\.name)).union(head.retired).union(segments.map(\.pack.name))
     upkeep.isSwept = true
-    upkeep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
+    upkeep.garbage = listed.keys.filter { !known.contains($0) }.ordered()
     broken = Set(head.packs(missingFrom: listed).map(\.name))
     if options.verifies {
       try read(head.packs[...].filter { !broken.contains($0.name) }, of: head, all: true) { pack, entries in
