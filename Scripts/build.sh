@@ -35,9 +35,6 @@ release() {
   # Types are asked for by function and not by name: the runtime would search all conformances for each type of key of
   # a dictionary.
   frontend -disable-concrete-type-metadata-mangled-name-accessors
-  # No code asks a type for its fields, and equal sequences of instructions become functions: together 0.24 MB.
-  frontend -disable-reflection-metadata
-  swiftc -Xllvm -enable-machine-outliner=always
   # Unused functions are removed, and identical ones, such as specializations, are merged.
   frontend -function-sections
   swiftc -use-ld=lld

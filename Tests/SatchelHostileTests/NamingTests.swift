@@ -55,6 +55,7 @@ private let absent: Set<String> = [
   "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",
   "photo_local.lease_owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",
   "photo_local.thumbnail_cached_at", "photo_local.scanned_date", "photo_local.date_source",
+  "photo_local.utc_offset",
   "photo_shard.pending_checksum", "photo_shard.pending_sequence",
   "conflict.base", "conflict.code", "conflict.reason", "conflict.waits_for", "record_collection.sealed_by",
   "outbox_applied.file", "outbox_applied.through", "outbox_rejected.entry", "outbox_rejected.file",

@@ -70,12 +70,13 @@ struct RowMergeTests {
     -> (line: String?, isConflict: Bool)
   {
     if rules.policy == .firstMeeting {
-      return (remote ?? local, remote != nil && local != nil && remote != local)
+      return (remote ?? local, remote != nil && remote != local && (local != nil || changed != nil))
     }
     let isReverted = changed.map { $0.line == local } ?? true
     let isConfirmed = changed.map { $0.sequence <= (rules.confirmedUpTo ?? -1) } ?? false
     if isConfirmed || (isReverted && (changed == nil || rules.confirmedUpTo == nil)) {
-      return (remote, rules.logsLostRows && changed == nil && local != nil && local != remote)
+      let isLogged = isConfirmed ? false : changed != nil || rules.logsLostRows && local != nil
+      return (remote, isLogged && local != remote)
     }
     if remote == local || remote == changed?.line || rules.policy == .merge { return (local, false) }
     return (remote, true)

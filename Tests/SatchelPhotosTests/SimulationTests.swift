@@ -21,8 +21,9 @@ import SatchelPhotos
 
   /// A false response that there is no object, after an upload that had arrived; and a photo that was added, deleted,
   /// added and deleted again on one device while another restored it; a version that was cut to the bytes and so to the
-  /// etag of the one before it; and one that was emptied while a device was emptying it.
-  @Test("schedules that once found an error pass", arguments: [17_899, 30_139, 27, 222])
+  /// etag of the one before it; one that was emptied while a device was emptying it; and a photo that was added and
+  /// deleted again during an upload that lost, while another device had added it.
+  @Test("schedules that once found an error pass", arguments: [17_899, 30_139, 27, 222, 1_231, 417])
   func schedulesOnceFound(_ seed: UInt64) throws {
     #expect(try !SimulationRun.history(seed).contains("VIOLATION"))
   }

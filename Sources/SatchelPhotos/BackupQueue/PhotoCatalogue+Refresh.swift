@@ -200,7 +200,7 @@ private struct BackupRefresh {
   /// does for its own.
   private mutating func queue(_ missing: [MD5]) throws {
     try catalogue.changeLocal(of: (missing + damaged).ordered()) { local, table in
-      guard local.backup != .uploading, local.backup != .queued else { return false }
+      guard local.backup == .uploaded else { return false }
       try local.enqueue(in: table)
       report.queued += 1
       return true

@@ -18,7 +18,7 @@ struct RowMergeRules: Equatable, Sendable {
     /// The local line stays, as a change of the remote's.
     case merge
     /// There is no version synchronized last: local photos that the remote lacks stay and count as added, and of
-    /// two different lines the remote's stays, while the local one goes to the conflict log.
+    /// two different lines the remote's stays, while the local one goes to the conflict log, as a deletion does.
     case firstMeeting
   }
 
@@ -90,9 +90,10 @@ extension RowDecision where Line: Equatable {
       return
     }
     // A base row may be kept for a change that was taken back while an upload was pending. Unless that upload
-    // succeeded, the photo is unchanged.
+    // succeeded, the photo is unchanged, and follows the remote; what was taken back is in the conflict log.
     if local == changed.line, rules.confirmedUpTo == nil {
       base = .delete
+      if local != remote { conflict = Conflict(local: local, remote: remote, base: changed.line) }
       replace(local, with: remote)
     } else if remote == local {
       base = .delete
@@ -129,7 +130,9 @@ extension RowDecision where Line: Equatable {
       return
     }
     if isChanged { base = .delete }
-    if let local, local != remote { conflict = Conflict(local: local, remote: remote, base: nil) }
+    if local != remote, local != nil || isChanged {
+      conflict = Conflict(local: local, remote: remote, base: nil)
+    }
     replace(local, with: remote)
   }
 

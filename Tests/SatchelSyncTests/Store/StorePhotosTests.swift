@@ -40,14 +40,15 @@ struct StorePhotosTests {
     }
     for (number, store) in stores.enumerated() {
       // Not named again: it stays declared.
-      try store.photos(in: "/photos").upsert([photo(number + 1, "own.jpg")])
+      try store.photos(in: "/photos").upsert([photo(0, "\(number).jpg"), photo(number + 1, "own.jpg")])
     }
     try devices.sync(one)
     let report = try #require(try devices.sync(two).photos)
     #expect(report.conflicts.map(\.number) == [4])
     #expect(report.conflictRows == (policy == .merge ? 0 : 1))
     let photos = try two.photos(in: "/photos")
-    #expect(try photos.count() == (policy == .merge ? 3 : 2))
+    #expect(try photos.count() == 3)
+    #expect(try photos.photo(photo(0, "").md5)?.photo.filename == (policy == .merge ? "1.jpg" : "0.jpg"))
     #expect(try photos.onConflict() == policy ?? .remoteWins)
   }
 

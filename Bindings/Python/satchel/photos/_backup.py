@@ -267,8 +267,12 @@ class PhotoBackup:
 
         As :meth:`refresh` with ``queue_missing``; the next :meth:`run` uploads what this device has.
 
+        :param remote: the object store with the files
+        :param user: whose files they are, below "photos/{user}/"
         :param read: downloads every file, and compares it with its MD5; otherwise presence and sizes are
             verified
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels
+        :param parallel: files that are read concurrently, 1 to 16; None for 4
         """
         return self.refresh(remote, user, queue_missing=True, read=read, progress=progress, parallel=parallel)
 
@@ -276,6 +280,9 @@ class PhotoBackup:
         """The names of files in the remote that belong to no photo, and that no device's index names.
 
         At most 1,000; :meth:`delete` deletes one for good.
+
+        :param remote: the object store with the files
+        :param user: whose files they are, below "photos/{user}/"
         """
         return self.refresh(remote, user).unknown
 

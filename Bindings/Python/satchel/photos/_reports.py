@@ -149,7 +149,7 @@ class DuplicateFile:
 
 @dataclass(frozen=True)
 class FormatCount:
-    """The number of files of a format that a scan has read.
+    """The number of ``files`` of a format that a scan has read.
 
     ``dated`` of them have a date in them, and of ``sized`` the size in pixels is known.
     """
