@@ -210,7 +210,7 @@ def prepare(home, example):
         make_conflicts(home)
     if "conflicts" in example and "planner" not in example:
         make_photo_conflicts(home)
-    if re.search(r"photos (verify|backup restore|backup refresh)", example):
+    if re.search(r"photos (verify|backup restore|backup refresh|backup delete)", example):
         home.run("satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos")
         home.run("satchel photos backup run guide.satchel ~/Pictures --user ana --remote s3://photos --all")
     if "photos import" in example:
