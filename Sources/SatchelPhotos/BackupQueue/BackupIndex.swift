@@ -58,7 +58,7 @@ enum BackupIndex {
 
   /// Reads a part.
   ///
-  /// - Returns: the files, and how many lines are none
+  /// - Returns: the files, and the number of lines that are not files
   static func read(_ bytes: [UInt8]) -> (rows: [Row], rejected: Int) {
     guard !bytes.isEmpty else { return ([], 0) }
     var (rows, rejected) = ([Row](), 0)

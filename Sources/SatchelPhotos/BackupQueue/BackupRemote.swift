@@ -65,8 +65,8 @@ struct BackupRemote: Sendable {
   /// Returns the sizes of all files.
   func objects() throws -> [MD5: Int64] {
     var objects: [MD5: Int64] = [:]
-    try list(prefix) { entry in
-      if let md5 = md5(entry.key) { objects[md5] = entry.size }
+    try list(prefix) { page in
+      for entry in page.entries { if let md5 = md5(entry.key) { objects[md5] = entry.size } }
     }
     return objects
   }
@@ -77,7 +77,7 @@ struct BackupRemote: Sendable {
   func index(of user: UserID, except device: String? = nil) throws -> [BackupIndex.Row] {
     let prefix = try IndexWriter.prefix(of: user)
     var keys: [ObjectKey] = []
-    try list(prefix) { keys.append($0.key) }
+    try list(prefix) { keys += $0.entries.map(\.key) }
     var rows: [BackupIndex.Row] = []
     for key in keys where key.text.hasSuffix(".csv") {
       if let device, key.text.hasPrefix("\(prefix)\(device).") { continue }
@@ -94,14 +94,15 @@ struct BackupRemote: Sendable {
     return rows
   }
 
-  private func list(_ prefix: ObjectPrefix, _ body: (ObjectPage.Entry) -> Void) throws {
+  /// Lists the objects below a prefix, and calls `body` for each page.
+  func list(_ prefix: ObjectPrefix, _ body: (ObjectPage) throws -> Void) throws {
     var position = ListingPosition()
     while !position.isAtEnd {
       let page = try requests.attempt { () throws(ObjectStoreError) in
         try store.list(prefix, from: position.continuation, limit: 1000, cancellation: cancellation)
       }
       try position.pass(page)
-      for entry in page.entries { body(entry) }
+      try body(page)
     }
   }
 

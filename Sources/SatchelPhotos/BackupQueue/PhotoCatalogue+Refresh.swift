@@ -111,13 +111,7 @@ private struct BackupRefresh {
       try Set(LocalTable(connection: $0, catalogue: $1).photos(.uploaded))
     }
     indexed = try filesOfIndexes()
-    var position = ListingPosition()
-    while !position.isAtEnd {
-      let page = try remote.requests.attempt { () throws(ObjectStoreError) in
-        try remote.store.list(
-          remote.prefix, from: position.continuation, limit: 1000, cancellation: remote.cancellation)
-      }
-      try position.pass(page)
+    try remote.list(remote.prefix) { page in
       try mark(page.entries)
       report.unknownCount += Int64(page.skipped)
       try session.report { $0.done += page.entries.count }
@@ -144,8 +138,9 @@ private struct BackupRefresh {
     try catalogue.read(otherwise: ()) { connection, id in
       let lookup = PhotoLookup(connection: connection, catalogue: id)
       for entry in entries {
-        guard let md5 = remote.md5(entry.key), let photo = try lookup.photo(md5) else {
-          let isIndexed = remote.md5(entry.key).map { indexed.contains($0) } ?? false
+        let md5 = remote.md5(entry.key)
+        guard let md5, let photo = try lookup.photo(md5) else {
+          let isIndexed = md5.map { indexed.contains($0) } ?? false
           if !isIndexed { report.addUnknown(String(entry.key.text.dropFirst(remote.prefix.text.count))) }
           continue
         }

@@ -136,11 +136,6 @@ struct FileTable {
     }
   }
 
-  /// Returns the paths of a photo's files that are not missing, in the order of their bytes.
-  func paths(of md5: MD5) throws -> [[UInt8]] {
-    try files(of: md5).filter { $0.md5 == md5 && !$0.isMissing }.map(\.path)
-  }
-
   /// Returns the films and sidecars that no backup has, of starred photos, in the order of their paths.
   ///
   /// - Parameter all: whether those of other photos, and of none, are included

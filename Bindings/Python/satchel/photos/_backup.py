@@ -147,20 +147,9 @@ class PhotoBackup:
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
         """
-        remote = remote_of(remote)
         lent = lend_md5(photo, "photo"), _encoding.lend(_encoding.file_path(path, "path")[1])
-        name = _encoding.lend_text(user, "user")
-        photos = self._photos
-        work = LongWork(photos._store._owner, progress_callback(SyncProgress, progress))
-        call = with_progress(
-            _abi.PhotoBackupOptions(),
-            library.satchel_photos_backup_restore,
-            photos._pointer,
-            *lent,
-            remote._pointer,
-            name,
-        )
-        return record_from(PhotoRestoreReport, remote._at_work(work, call, Failures(work)))
+        function, options = library.satchel_photos_backup_restore, _abi.PhotoBackupOptions()
+        return record_from(PhotoRestoreReport, self._with(function, lent, remote, user, options, progress))
 
     def restore_all(
         self,
@@ -198,7 +187,12 @@ class PhotoBackup:
         )
         folder = b"" if to is None else _encoding.file_path(to, "to")[1]
         report = self._with(
-            library.satchel_photos_backup_restore_all, _encoding.lend(folder), remote, user, options, progress
+            library.satchel_photos_backup_restore_all,
+            (_encoding.lend(folder),),
+            remote,
+            user,
+            options,
+            progress,
         )
         failed = records_from(PhotoRestoreFailure, report["failed"])
         return record_from(PhotoRestoreAllReport, report, failed=failed)
@@ -218,7 +212,7 @@ class PhotoBackup:
         """
         name = lend_md5(photo, "photo")
         options = _abi.PhotoBackupOptions()
-        report = self._with(library.satchel_photos_backup_delete, name, remote, user, options, None)
+        report = self._with(library.satchel_photos_backup_delete, (name,), remote, user, options, None)
         return bool(report["deleted"])
 
     def refresh(
@@ -287,12 +281,12 @@ class PhotoBackup:
         return self.refresh(remote, user).unknown
 
     def _with(self, function: Any, lent: Any, remote: Any, user: str, options: Any, progress: Any) -> Any:
-        """Work with a remote of a function that has an argument before it."""
+        """Work with a remote of a function that has arguments before it."""
         remote = remote_of(remote)
         photos = self._photos
         name = _encoding.lend_text(user, "user")
         work = LongWork(photos._store._owner, progress_callback(SyncProgress, progress))
-        call = with_progress(options, function, photos._pointer, lent, remote._pointer, name)
+        call = with_progress(options, function, photos._pointer, *lent, remote._pointer, name)
         return remote._at_work(work, call, Failures(work))
 
     def _work(self, remote: Any, user: str, progress: Any, function: Any, options: Any) -> Any:
