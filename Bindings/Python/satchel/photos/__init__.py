@@ -24,6 +24,14 @@ from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.errors import InvalidArgument
 from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, lend_lines, shard_number
 from satchel.photos._backup import PhotoBackup
+from satchel.photos._backup_reports import (
+    PhotoBackupFailure,
+    PhotoBackupReport,
+    PhotoRefreshReport,
+    PhotoRestoreAllReport,
+    PhotoRestoreFailure,
+    PhotoRestoreReport,
+)
 from satchel.photos._reports import (
     DirectoryExport,
     DirectoryImport,
@@ -31,12 +39,6 @@ from satchel.photos._reports import (
     FileRemark,
     FormatCount,
     ImportReport,
-    PhotoBackupFailure,
-    PhotoBackupReport,
-    PhotoRefreshReport,
-    PhotoRestoreAllReport,
-    PhotoRestoreFailure,
-    PhotoRestoreReport,
     RejectedRow,
     ScanProgress,
     ScanReport,

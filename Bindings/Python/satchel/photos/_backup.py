@@ -9,7 +9,7 @@ from satchel._encoding import FilePath
 from satchel._library import check, json_answer, library
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.photos._arguments import PhotoName, lend_md5
-from satchel.photos._reports import (
+from satchel.photos._backup_reports import (
     PhotoBackupFailure,
     PhotoBackupReport,
     PhotoRefreshReport,
