@@ -1661,7 +1661,7 @@ typedef struct satchel_store_sync_options {
  * It synchronizes the records of all declared collections, the state that is marked for
  * it, and the photo catalogue that its first satchel_photos_sync() bound to the same remote
  * and user, with the policy that satchel_photos_open() declared; a catalogue that was never
- * synchronized is left out. The first synchronization binds the store to the remote and
+ * synchronized is only named. The first synchronization binds the store to the remote and
  * the user. Blocks until it is done. Entries that cannot be sent or applied do
  * not stop the others: `failed` lists them, and satchel_store_conflicts() the remote
  * versions that are waiting. The result is
@@ -1671,6 +1671,8 @@ typedef struct satchel_store_sync_options {
  * | `records`    | object           | counts of records, see below                    |
  * | `state`      | object           | counts of state, see below                      |
  * | `photos`     | object or null   | as of satchel_photos_sync()                     |
+ * | `unsent_photos` | array of strings | the directories of other photo catalogues    |
+ * |              |                  | that have changes to send                       |
  * | `failed`     | array of objects | {"collection", "id", "code", "message"}         |
  * | `repaired`   | integer          | remote objects that were written again          |
  * | `losses`     | array of objects | {"pack", "entries"}: given up by `accept_loss`  |
@@ -2865,7 +2867,7 @@ SATCHEL_API satchel_status satchel_photos_delete(
  * | --------------- | ------- | ----------------------------------------------------- |
  * | `from`          | integer | the first photodate, Unix seconds                     |
  * | `to`            | integer | the last photodate, Unix seconds                      |
- * | `filename`      | string  | a pattern with the wildcards * and ?                  |
+ * | `filename`      | string  | a pattern with * and ?, in any Unicode normal form    |
  * | `starred`       | boolean | whether the photo has a star                          |
  * | `backup_status` | string  | the status of its backup                              |
  * | `shard`         | integer | 0 to 15                                               |

@@ -74,10 +74,7 @@ extension Store {
         options.isDryRun
         ? try preview(in: session, identity, options)
         : try syncLog(in: session, with: identity, options, opening: opening) { try $0.run() }
-      if let photos = try syncPhotos(in: session, identity, options) {
-        report.add(photos)
-        report.photos = photos
-      }
+      try syncPhotos(in: session, identity, options, &report)
       return report
     }
   }
@@ -197,20 +194,28 @@ extension Store {
     return report
   }
 
-  /// Synchronizes the photo catalogue that is bound to the same remote and user, by the policy that is declared with it.
+  /// Synchronizes the photo catalogue that is bound to the same remote and user, by the policy that is declared with it,
+  /// and names those that are not, and have something to send.
   private func syncPhotos(
-    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions
-  ) throws -> SyncReport? {
-    guard try database.has(.photos),
-      let directory = try PhotoCatalogue.directory(boundTo: identity, user: session.user, in: database)
-    else { return nil }
+    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions, _ report: inout StoreSyncReport
+  ) throws {
+    guard try database.has(.photos) else { return }
+    let bound = try PhotoCatalogue.directory(boundTo: identity, user: session.user, in: database)
+    for directory in try PhotoCatalogue.directories(in: database) where directory != bound {
+      let photos = try photos(in: directory)
+      defer { try? photos.close() }
+      if try !photos.status().pendingShards.isEmpty { report.unsentPhotos.append(directory) }
+    }
+    guard let bound else { return }
     var photoOptions = SyncOptions()
     photoOptions.isDryRun = options.isDryRun
     photoOptions.recreate = options.recreate
     photoOptions.first = options.first == .upload ? .upload : nil
-    let photos = try photos(in: directory)
+    let photos = try photos(in: bound)
     defer { try? photos.close() }
-    return try photos.sync(in: session, photoOptions)
+    let photoReport = try photos.sync(in: session, photoOptions)
+    report.add(photoReport)
+    report.photos = photoReport
   }
 }
 
@@ -261,6 +266,9 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
   public var state = SyncCounts()
   /// The sync of the photo catalogue that is bound to the same remote and user, by its first sync; nil without one.
   public var photos: SyncReport?
+  /// The directories of photo catalogues that have changes which this sync did not send, because their own sync bound
+  /// them to no remote yet, or to another remote or user.
+  public var unsentPhotos: [String] = []
   /// Of the first sync as a user, the number of records and parts of the state that were sent; 0 for every other one.
   public var firstUpload = 0
   /// A change that could not be sent.
@@ -290,6 +298,7 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
   public var json: JSONValue {
     [
       "records": records.json, "state": state.json, "photos": photos?.json ?? .null,
+      "unsent_photos": .array(unsentPhotos.map { .string($0) }),
       "failed": .array(failed.map(\.json)), "repaired": .int(Int64(repaired)),
       "losses": .array(losses.map(\.json)), "batch_cut": .bool(isBatchCut), "requests": .int(requests),
       "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown), "unchanged": .bool(isUnchanged),

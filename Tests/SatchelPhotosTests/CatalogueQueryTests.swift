@@ -187,6 +187,8 @@ import Testing
       ("a*b*c", "a--b--", false), ("?", "é", true), ("??", "é", false), ("\\?", "?", true),
       ("\\?", "x", false),
       ("a\\", "a\\", true), ("*aab", "aaaaab", true), ("*.jpg", ".jpg", true), ("A", "a", false),
+      ("é*", "e\u{301}.jpg", true), ("e\u{301}*", "é.jpg", true), ("?", "e\u{301}", true), ("e*", "é", false),
+      ("가", "\u{1100}\u{1161}", true),
     ])
   func patterns(_ pattern: String, _ name: String, _ matches: Bool) {
     #expect(Array(name.utf8).withUnsafeBytes { FilenamePattern(pattern).matches($0) } == matches)

@@ -92,6 +92,19 @@ def test_the_photo_catalogue_of_the_same_remote_is_synced(tmp_path, planner, sec
     assert second.sync(remote).lines[0] == "nothing to transfer: both sides are in sync"
 
 
+def test_photos_that_were_never_sent_are_named(tmp_path, planner, pictures):
+    remote = Remote("--remote", str(tmp_path / "remote"))
+    planner.sync(remote)
+    pictures.store = planner.path
+    pictures.take(row("0.jpg", md5="0" * 32))
+    directory = str(pictures.pictures)
+    lines = planner.sync(remote).lines
+    assert lines[0] == f'photos of {directory} are not sent: see "satchel photos sync"'
+    assert planner.sync(remote, "--json").json["unsent_photos"] == [directory]
+    remote.sync(pictures)
+    assert planner.sync(remote).lines[0] == "nothing to transfer: both sides are in sync"
+
+
 def test_another_remote_is_refused_until_it_is_asked_for(planner, tmp_path):
     here, there = Remote("--remote", str(tmp_path / "here")), Remote("--remote", str(tmp_path / "there"))
     planner.sync(here)

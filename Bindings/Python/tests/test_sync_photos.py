@@ -39,9 +39,13 @@ def test_photos_are_synchronized_with_the_rest(
     assert tablet.records.get("a") == {"n": 1}
     # An album of another user is not included, nor one that was detached.
     albums[0].detach()
-    assert phone.sync(object_store).photos is None
+    report = phone.sync(object_store)
+    assert (report.photos, report.unsent_photos) == (None, [str(tmp_path / "holiday")])
     albums[0].sync(object_store, "eve", first="upload")
-    assert phone.sync(object_store).photos is None
+    report = phone.sync(object_store)
+    assert (report.photos, report.unsent_photos) == (None, [])
+    albums[0].upsert([row(40)])
+    assert phone.sync(object_store).unsent_photos == [str(tmp_path / "holiday")]
 
 
 def test_an_empty_catalogue_is_bound_by_its_first_synchronization(

@@ -35,6 +35,15 @@ package enum NormalForm {
     return count < 0 ? scalars : Array(result.prefix(count))
   }
 
+  /// Returns text in NFC.
+  package static func composed(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in composed(decomposed(text.unicodeScalars.map { Int32(bitPattern: $0.value) })) {
+      result.append(Unicode.Scalar(UInt32(bitPattern: scalar)) ?? "\u{FFFD}")
+    }
+    return String(result)
+  }
+
   /// Applies the Canonical Ordering Algorithm (Unicode, section 3.11): sorts each run of marks by combining
   /// class, and keeps the order of marks with the same class.
   private static func orderMarks(_ scalars: inout [Int32]) {

@@ -40,7 +40,8 @@ extension ShardScan.Row {
   }
 }
 
-/// A pattern of file names, in the syntax of `PhotoQuery.filename`.
+/// A pattern of file names, in the syntax of `PhotoQuery.filename`. Names and patterns are compared in NFC, because some
+/// systems store names in NFD (Unicode, UAX #15).
 struct FilenamePattern {
   private enum Part {
     case byte(UInt8)
@@ -52,7 +53,7 @@ struct FilenamePattern {
 
   init(_ text: String) {
     var isEscaped = false
-    for byte in text.utf8 {
+    for byte in NormalForm.composed(text).utf8 {
       switch byte {
       case _ where isEscaped:
         parts.append(.byte(byte))
@@ -71,6 +72,13 @@ struct FilenamePattern {
 
   /// Whether a name matches. Time: at most the product of both lengths.
   func matches(_ name: UnsafeRawBufferPointer) -> Bool {
+    // From U+0300 on, a name may have another form.
+    guard name.contains(where: { $0 >= 0xCC }) else { return matches(composed: name) }
+    let composed = Array(NormalForm.composed(String(decoding: name, as: UTF8.self)).utf8)
+    return composed.withUnsafeBytes { matches(composed: $0) }
+  }
+
+  private func matches(composed name: UnsafeRawBufferPointer) -> Bool {
     var (position, part) = (0, 0)
     // Where to backtrack to when what follows the latest "*" does not match: it then matches one byte more.
     var star: (position: Int, part: Int)?

@@ -19,7 +19,7 @@ public struct PhotoQuery: Equatable, Sendable {
   /// Photos taken at this time or earlier: Unix seconds.
   public var to: Int64?
   /// A pattern of file names: "*" matches any characters, "?" one, and "\\" escapes the character after it.
-  /// Case-sensitive.
+  /// Case-sensitive; any Unicode normal form matches any other.
   public var filename: String?
   public var isStarred: Bool?
   public var backup: BackupStatus?

@@ -80,11 +80,7 @@ public final class StoryLibrary: Sendable {
   /// Returns the name of a library in NFC, because some file systems change the form of names.
   private static func name(_ given: String?, of path: String) throws -> String {
     let text = given ?? path.split(separator: "/").last.map { String($0) } ?? ""
-    let scalars = text.unicodeScalars.map { Int32(bitPattern: $0.value) }
-    let composed = NormalForm.composed(NormalForm.decomposed(scalars)).compactMap {
-      Unicode.Scalar(UInt32(bitPattern: $0))
-    }
-    let name = String(String.UnicodeScalarView(composed))
+    let name = NormalForm.composed(text)
     let max = ReservedState.maxCollectionBytes
     let isName = name.unicodeScalars.allSatisfy {
       $0 != "/" && $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)

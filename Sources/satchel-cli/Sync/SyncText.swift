@@ -15,7 +15,8 @@ struct SyncText {
     for loss in report.losses {
       lines.append("lost: \(Terminal.count(loss.entries, "entry", plural: "entries")) in \(loss.pack)")
     }
-    if report.isUnchanged { lines.append("nothing to transfer: both sides are in sync") }
+    lines += report.unsentPhotos.map { "photos of \($0) are not sent: see \"satchel photos sync\"" }
+    if report.isUnchanged, report.unsentPhotos.isEmpty { lines.append("nothing to transfer: both sides are in sync") }
     lines.append(Terminal.traffic(requests: report.requests, report.bytesUp, report.bytesDown))
     text = lines.map(\.printable).joined(separator: "\n")
   }

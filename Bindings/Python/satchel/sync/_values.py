@@ -102,8 +102,10 @@ class StoreSyncReport:
     """The result of a synchronization, or of a ``dry_run``.
 
     ``records`` and ``state`` count what was done with both, ``photos`` is the report of the photo catalogue
-    that is bound to the same remote and user, by its first ``photos.sync``; None without one. ``failed``
-    could not be sent. ``repaired`` objects of the remote were missing or damaged and were written again,
+    that is bound to the same remote and user, by its first ``photos.sync``; None without one.
+    ``unsent_photos`` are the directories of photo catalogues that have changes which this synchronization did
+    not send, because their own ``photos.sync`` bound them to no remote yet, or to another remote or user.
+    ``failed`` could not be sent. ``repaired`` objects of the remote were missing or damaged and were written again,
     ``losses`` were left out with ``accept_loss``. ``batch_cut``: a batch was sent in parts, because it is too
     large for one request. ``requests`` counts requests to the object store with retries, ``bytes_up`` and
     ``bytes_down`` bytes of bodies. ``unchanged``: nothing had to be transferred. ``planned`` is what a
@@ -125,6 +127,7 @@ class StoreSyncReport:
     dry_run: bool
     planned: List[PlannedChange] = field(default_factory=list)
     first_upload: int = 0
+    unsent_photos: List[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -146,7 +149,7 @@ class StoreSyncReport:
         parts = [f"{name}({counted})" for name, counted in counts.items() if counted]
         if self.photos is not None:
             parts.append(f"photos={'unchanged' if self.photos.unchanged else 'changed'}")
-        for name in ("failed", "losses", "planned"):
+        for name in ("failed", "losses", "planned", "unsent_photos"):
             if getattr(self, name):
                 parts.append(f"{name}={len(getattr(self, name))}")
         if self.repaired:
