@@ -3512,8 +3512,8 @@ SATCHEL_API satchel_status satchel_photos_scan(
  * object was damaged, or when the manifest did not describe it.
  *
  * Rejected lines of the remote are kept. Two kinds of rejected lines are only in this
- * report: lines of a file that was imported locally, and that the remote shard replaced
- * before they were uploaded, have the fault "replaced"; photos that only a damaged object
+ * report: lines with quotes of a file that was imported locally, and that the remote shard
+ * replaced before they were uploaded, have the fault "replaced"; photos that only a damaged object
  * had, and that were lost when it was replaced, have the fault "discarded".
  *
  * @param photos    the catalogue

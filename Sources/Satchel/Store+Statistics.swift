@@ -43,7 +43,7 @@ private struct StatisticsReader {
 
   /// Table name prefixes and their subjects; all other tables belong to the catalogue.
   private static let owners = [
-    ("photo_", "photos"), ("story_", "stories"), ("record", "records"), ("conflict", "conflicts"),
+    ("photo", "photos"), ("story_", "stories"), ("record", "records"), ("conflict", "conflicts"),
     ("outbox_", "outbox"), ("remote_", "remote"), ("sync_", "sync"), ("sqlite_", "store"),
     ("change", "store"), ("subject", "store"),
   ]
@@ -98,12 +98,7 @@ private struct StatisticsReader {
     if subjects.contains(PhotoSchema.subject.name) {
       counts["photos"] = [
         try count("directories", "SELECT count(*) FROM photo_catalogue"),
-        try count(
-          "photos",
-          """
-          SELECT coalesce(sum(coalesce(l.photos, 0) + s.added - s.removed), 0) FROM photo_shard s
-          LEFT JOIN photo_version l ON l.id = s.base
-          """),
+        try count("photos", "SELECT coalesce(sum(photos), 0) FROM photo_shard"),
       ]
     }
     if subjects.contains(StorySchema.subject.name) {

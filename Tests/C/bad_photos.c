@@ -170,7 +170,7 @@ static void queries(void) {
         {"shard", "{\"shard\":16}"},
         {"shard", "{\"shard\":-1}"},
         {"shard", "{\"shard\":\"a\"}"},
-        {"order", "{\"order\":\"size; DROP TABLE photo_block\"}"},
+        {"order", "{\"order\":\"size; DROP TABLE photo\"}"},
         {"descending", "{\"descending\":\"yes\"}"},
         {"limit", "{\"limit\":0}"},
         {"limit", "{\"limit\":100001}"},

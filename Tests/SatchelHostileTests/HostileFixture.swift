@@ -39,7 +39,7 @@ final class HostileFixture: Sendable {
       UPDATE photo_catalogue SET device = 'device';
       INSERT INTO photo_file SELECT id, 'a.mov', x'', 1, 10, 20, 30, 0, 0, NULL, zeroblob(16) FROM photo_catalogue;
       INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local, remote)
-        SELECT 1, catalogue, lower(hex(md5)), 2, 0, 0, 5, line, line FROM photo_change WHERE line IS NOT NULL LIMIT 1;
+        SELECT 1, catalogue, lower(hex(md5)), 2, 0, 0, 5, line, line FROM photo_base WHERE line IS NOT NULL LIMIT 1;
       INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local)
         SELECT 0, id, 'c9', 2, 0, 0, 5, x'7b7d' FROM record_collection;
       """)

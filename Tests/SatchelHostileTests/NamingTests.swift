@@ -10,7 +10,7 @@ private let independent: Set<String> = [
   "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
   "sync_owner.user",
   // Values of the app or its backend.
-  "photo_change.line", "photo_local.camera_make", "photo_local.iso",
+  "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
   "record_kept.version", "section.display_title",
   // Times, and numbers that only grow.

@@ -12,43 +12,41 @@ import Testing
   @Test(
     "damage is found by the check, and is never a trap",
     arguments: Portion.of([
-      "UPDATE photo_block SET lines = x''", "UPDATE photo_block SET lines = x'ff00'",
-      "UPDATE photo_block SET lines = substr(lines, 1, 100)",
-      "UPDATE photo_block SET lines = CAST(replace(CAST(lines AS TEXT), ',', ';') AS BLOB)",
-      "UPDATE photo_block SET lines = CAST(replace(CAST(lines AS TEXT), '5', 'Z') AS BLOB)",
-      "UPDATE photo_block SET is_plain = 0, lines = x'22'", "UPDATE photo_block SET id = id + 1",
-      "UPDATE photo_block SET id = id - 1", "UPDATE photo_block SET id = id + (1 << 40)",
-      "UPDATE photo_block SET id = id - 5 WHERE id = (SELECT max(id) FROM photo_block)",
-      "DELETE FROM photo_block WHERE id = (SELECT max(id) FROM photo_block)",
-      "UPDATE photo_block SET lines = (SELECT lines FROM photo_block ORDER BY id DESC LIMIT 1)",
-      "DELETE FROM photo_block", "DELETE FROM photo_version", "UPDATE photo_version SET bytes = -1",
-      "UPDATE photo_version SET bytes = 1 << 62", "UPDATE photo_version SET photos = 0, kept = 3",
-      "UPDATE photo_version SET checksum = 'x'", "UPDATE photo_shard SET base = -1",
-      "UPDATE photo_shard SET base = 1 << 40", "UPDATE photo_shard SET changes = 0",
-      "UPDATE photo_shard SET changes = 9223372036854775807", "UPDATE photo_shard SET added = -7",
-      "UPDATE photo_shard SET is_imported = 0",
-      "UPDATE photo_change SET md5 = x'55' WHERE sequence = (SELECT max(sequence) FROM photo_change)",
-      "UPDATE photo_change SET line = x'00'", "UPDATE photo_change SET line = NULL",
-      "UPDATE photo_change SET in_base = 5", "UPDATE photo_local SET backup = 9",
+      "UPDATE photo SET filename = 'other.jpg' WHERE md5 = (SELECT min(md5) FROM photo)",
+      "UPDATE photo SET filename = CAST(x'ff00' AS TEXT)", "UPDATE photo SET filename = ''",
+      "UPDATE photo SET md5 = x'55' WHERE md5 = (SELECT max(md5) FROM photo)",
+      "UPDATE photo SET md5 = x'45454545454545454545454545454545' WHERE md5 = (SELECT max(md5) FROM photo)",
+      "UPDATE photo SET size = -1", "UPDATE photo SET size = 9223372036854775807",
+      "UPDATE photo SET width = -7",
+      "UPDATE photo SET photodate = -9223372036854775808", "UPDATE photo SET modified = modified + 1",
+      "UPDATE photo SET apple_photo_id = 'x'", "UPDATE photo SET catalogue = 99", "DELETE FROM photo",
+      "DELETE FROM photo WHERE md5 = (SELECT max(md5) FROM photo)", "DELETE FROM photo_base",
+      "UPDATE photo_base SET md5 = x'55' WHERE md5 = (SELECT max(md5) FROM photo_base)",
+      "UPDATE photo_base SET line = x'00'", "UPDATE photo_base SET line = NULL",
+      "UPDATE photo_base SET sequence = -1", "UPDATE photo_base SET sequence = 1 << 50",
+      "UPDATE photo_base SET is_imported = 1", "UPDATE photo_base SET catalogue = 99",
+      "DELETE FROM photo_kept", "UPDATE photo_kept SET copies = 5", "UPDATE photo_kept SET copies = 1 << 40",
+      "UPDATE photo_kept SET synced_copies = -1", "UPDATE photo_kept SET line = x'22'",
+      "UPDATE photo_kept SET shard = 9",
+      "UPDATE photo_shard SET photos = 0", "UPDATE photo_shard SET photos = -1",
+      "UPDATE photo_shard SET changes = 0", "UPDATE photo_shard SET changes = 9223372036854775807",
+      "UPDATE photo_shard SET imports = -7", "UPDATE photo_shard SET kept = 0",
+      "UPDATE photo_shard SET kept_changes = 3", "UPDATE photo_shard SET synced_photos = 1",
+      "UPDATE photo_shard SET synced_checksum = NULL", "UPDATE photo_shard SET synced_content = 'x'",
+      "UPDATE photo_shard SET shard = 3", "DELETE FROM photo_shard", "UPDATE photo_local SET backup = 9",
       "UPDATE photo_local SET md5 = x''", "UPDATE photo_local SET lease_owner = NULL, backup = 2",
       "UPDATE conflict SET local = x'ff'", "UPDATE conflict SET cause = 7", "UPDATE conflict SET key = 'x'",
-      "DELETE FROM photo_catalogue", "UPDATE photo_date SET photos = x'0000'",
-      "UPDATE photo_date SET photos = CAST(photos || x'0000000000000000' AS BLOB)",
-      "UPDATE photo_date SET photos = zeroblob(length(photos))",
-      "UPDATE photo_date SET photos = CAST(replace(hex(photos), '00', 'FF') AS BLOB)",
-      "UPDATE photo_date SET earliest = 9223372036854775807", "UPDATE photo_date SET earliest = earliest - 1",
-      "UPDATE photo_date SET id = id + 1", "UPDATE photo_date SET id = id + (1 << 40)",
-      "UPDATE photo_date SET start = start + 1", "UPDATE photo_date SET start = -1",
-      "UPDATE photo_date SET start = 9223372036854775807", "UPDATE photo_date SET is_wide = 1",
-      "DELETE FROM photo_date",
+      "DELETE FROM photo_catalogue",
     ]))
   func damage(_ sql: String) throws {
     let fixture = try CatalogueFixture()
     let photos = fixture.photos
     let all = (0..<1500).map { CatalogueFixture.photo($0) }
-    try photos.importShard(shard, CatalogueFixture.file(Array(all[..<1000])))
+    let file = CatalogueFixture.file(Array(all[..<1000]), kept: ["5 is no row"])
+    try photos.importShard(shard, file)
+    try photos.uploadAll()
     try photos.upsert(Array(all[990..<1010]))
-    try photos.importShard(shard, CatalogueFixture.file(Array(all[..<1000])))
+    try photos.importShard(shard, file)
     try photos.upsert(Array(all[1000...]))
     try photos.delete([all[3].md5])
     try photos.star(all[5].md5)
@@ -77,18 +75,18 @@ import Testing
     attempt { try fixture.reopen() }
   }
 
-  @Test("a damaged block's error names shard and block")
+  @Test("a damaged row's error names its shard")
   func named() throws {
     let fixture = try CatalogueFixture()
-    let all = (0..<1000).map { CatalogueFixture.photo($0) }
-    try fixture.photos.importShard(shard, CatalogueFixture.file(all))
-    try fixture.execute("UPDATE photo_block SET lines = x'30'")
+    try fixture.photos.importShard(
+      shard, CatalogueFixture.file((0..<1000).map { CatalogueFixture.photo($0) }))
+    try fixture.photos.uploadAll()
+    try fixture.execute("DELETE FROM photo WHERE md5 = (SELECT max(md5) FROM photo)")
     #expect {
-      for photo in all { _ = try fixture.photos.photo(photo.md5) }
+      try fixture.photos.exportShard(shard)
     } throws: { error in
       guard let error = error as? SatchelError else { return false }
-      return error.code == .damaged && error.message.contains("shard 5") && error.message.contains("block")
+      return error.code == .damaged && error.message.contains("shard 5")
     }
-    #expect { try fixture.photos.exportShard(shard) } throws: { ($0 as? SatchelError)?.code == .damaged }
   }
 }

@@ -1,7 +1,7 @@
 import SatchelPhotos
 import SatchelSync
 
-/// The expected content of a catalogue as plain dictionaries, without blocks, versions and counters.
+/// The expected content of a catalogue as plain dictionaries, without base rows and counters.
 struct CatalogueModel {
   /// The local photos.
   var photos: [MD5: Photo] = [:]

@@ -90,13 +90,13 @@ import Testing
       let file = file(shard)
       let onConflict: ConflictPolicy = random.once(in: 2) ? .merge : .remoteWins
       // Changes of rows, without those of imported files.
-      let overlay = try photos.overlay(shard)
+      let changes = try photos.singleChanges(shard)
       let report = try photos.importShard(shard, CatalogueFixture.file(file), onConflict: onConflict)
       #expect(report.photos == Int64(file.count) && report.rejected.isEmpty)
       let before = model.photos
       model.replace(shard, with: file)
       var lost: [CatalogueModel.Conflict] = []
-      for md5 in overlay where before[md5] != model.photos[md5] {
+      for md5 in changes where before[md5] != model.photos[md5] {
         if onConflict == .merge {
           model.photos[md5] = before[md5]
         } else {
@@ -183,14 +183,14 @@ import Testing
 }
 
 extension PhotoCatalogue {
-  /// The photos with a row in the overlay.
-  func overlay(_ shard: Shard.Index) throws -> [MD5] {
+  /// The photos that were changed singly.
+  func singleChanges(_ shard: Shard.Index) throws -> [MD5] {
     try database.read { connection in
       var found: [MD5] = []
       guard let id = try CatalogueTable(connection: connection).id(directory) else { return [] }
-      let reader = try OverlayReader(connection, catalogue: id, in: MD5.bounds(of: shard))
-      while let row = reader.current {
-        found.append(row.md5)
+      let reader = try BaseReader(connection, catalogue: id, shard)
+      while let md5 = reader.md5 {
+        if reader.row?.isImported == false { found.append(md5) }
         try reader.advance()
       }
       return found

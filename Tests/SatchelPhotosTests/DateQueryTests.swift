@@ -78,36 +78,6 @@ struct DateQueryTests {
     try expect(all, ranges)
   }
 
-  @Test("read only the blocks that contain their photos")
-  func fewBlocks() throws {
-    var random = SeededRandom(seed: 5)
-    let all = some(5000, &random, (0..<1_000_000).map { $0 })
-    try importAll(all)
-    let wanted = Array(sorted(all).prefix(6))
-    let read = try fixture.database.read { connection in
-      try wanted.map { photo in
-        try connection.number(
-          """
-          SELECT photo_block.id FROM photo_block JOIN photo_shard ON base = id >> 32
-          WHERE shard = ? AND id >= (base << 32) + ? ORDER BY id LIMIT 1
-          """, .integer(Int64(photo.md5.shard.number)),
-          .integer(Int64(UInt32(truncatingIfNeeded: photo.md5.place))))
-      }
-    }
-    let blocks = try fixture.database.read { try $0.number("SELECT count(*) FROM photo_block") }
-    #expect(Set(read).count < blocks)
-    // Damages the blocks without such photos.
-    let kept = read.map(String.init).joined(separator: ", ")
-    try fixture.execute("UPDATE photo_block SET lines = x'22' WHERE id NOT IN (\(kept))")
-    var query = PhotoQuery()
-    (query.order, query.limit) = (.photodate, 5)
-    #expect(try photos.query(query).photos.map(\.photo) == Array(wanted.prefix(5)))
-    #expect(throws: SatchelError.self) { try photos.all(page: 1000) }
-    query.from = 0
-    query.to = 10
-    #expect(try photos.count(query) == all.count { $0.photodate <= 10 })
-  }
-
   @Test("with other filters, too")
   func filters() throws {
     var random = SeededRandom(seed: 7)

@@ -84,7 +84,7 @@ struct ScanFilesTests {
     let (gone, deleted) = (try fixture.md5("gone.jpg"), try fixture.md5("deleted.jpg"))
     try photos.star(gone)
     // As a sync does that takes over another device's deletion.
-    _ = try photos.change(count: 1) { try $0.set(gone, line: nil, photodate: 0) }
+    _ = try photos.change(count: 1) { try $0.set(gone, line: nil) }
     try photos.delete([deleted])
     var report = try photos.scan()
     #expect(report.returned == 1 && report.hidden == 1 && report.unchanged == 1)
@@ -103,7 +103,7 @@ struct ScanFilesTests {
     try photos.delete([gone])
     try photos.upsert([Photo(md5: gone, filename: "gone.jpg", size: 1, photodate: 2, modified: 3)])
     _ = try photos.scan()
-    _ = try photos.change(count: 1) { try $0.set(gone, line: nil, photodate: 0) }
+    _ = try photos.change(count: 1) { try $0.set(gone, line: nil) }
     #expect(try photos.scan().returned == 1)
   }
 

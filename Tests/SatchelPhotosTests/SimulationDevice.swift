@@ -36,12 +36,12 @@ final class SimulationDevice: @unchecked Sendable {
   /// Whether a change of a photo is pending.
   func hasChange(_ photo: Int) throws -> Bool { try change(photo) { _ in true } }
 
-  /// Whether a change of a photo in the base is pending.
-  func changesBase(_ photo: Int) throws -> Bool { try change(photo, \.isInBase) }
+  /// Whether a change of a photo that was synchronized is pending.
+  func changesBase(_ photo: Int) throws -> Bool { try change(photo) { $0.base.line != nil } }
 
-  private func change(_ photo: Int, _ body: (OverlayTable.Row) throws -> Bool) throws -> Bool {
+  private func change(_ photo: Int, _ body: (BaseTable.Row) -> Bool) throws -> Bool {
     try catalogue.read(otherwise: false) { connection, catalogue in
-      try OverlayTable(connection: connection, catalogue: catalogue).row(SimulationPhoto.all[photo], body)
+      try BaseTable(connection: connection, catalogue: catalogue).row(SimulationPhoto.all[photo]).map(body)
         ?? false
     }
   }

@@ -181,7 +181,7 @@ struct SyncConflictTests {
   }
 
   @Test(
-    "lines of an imported file that the remote replaces are reported with their bytes",
+    "lines of an imported file stay beside the remote's; those with quotes are replaced, and reported with their bytes",
     arguments: SyncFixture.policies)
   func linesImportedFile(
     _ onConflict: ConflictPolicy
@@ -198,19 +198,25 @@ struct SyncConflictTests {
     try fixture.sync(one)
     try fixture.sync(other)
 
+    let quoted = ["2 \"quoted\"", "2 \"quoted\""]
     try other.importShard(
       shard,
-      CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 here", "2 here", "2 in both", "2 met"]))
+      CatalogueFixture.file(
+        [try SyncFixture.photo(2, 1)], kept: quoted + ["2 here", "2 here", "2 in both", "2 met"]))
     try one.importShard(shard, lines(["2 met"]))
     try fixture.sync(one)
     let report = try fixture.sync(other) { $0.onConflict = onConflict }
     let replaced = report.rejected.filter { $0.row.fault == .replaced }
-    #expect(replaced.map(\.row.raw) == [Array("2 here".utf8), Array("2 here".utf8)])
+    #expect(replaced.map(\.row.raw) == quoted.map { Array($0.utf8) })
     #expect(Set(replaced.map(\.row.line)).count == 2 && replaced.allSatisfy { $0.shard == shard })
     #expect(report.rejected.count == replaced.count + 3, "and what the remote has")
     #expect(replaced.first?.json["fault"] == "replaced")
     #expect(try SyncFixture.content(other) == fixture.content())
     #expect(try fixture.sync(other).rejected.isEmpty)
+    let kept = try other.exportShard(shard).split(separator: UInt8(ascii: "\n")).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    #expect(kept.filter { $0.hasPrefix("2 ") } == ["2 here", "2 here", "2 in both", "2 met"])
   }
 
   @Test("lines of an imported file that were uploaded are not reported when another device builds on them")

@@ -270,7 +270,7 @@ def test_lines_that_are_no_photos_are_reported_and_kept(
 
 
 @pytest.mark.parametrize("policy", ["remote_wins", "merge"])
-def test_lines_that_the_remote_replaces_are_reported(
+def test_lines_with_quotes_that_the_remote_replaces_are_reported(
     devices: Devices, remote_copy: Remote, policy: str
 ) -> None:
     phone, tablet = devices
@@ -279,10 +279,13 @@ def test_lines_that_the_remote_replaces_are_reported(
         device.sync(remote_copy, "ada")
     phone.upsert([row(2, 5)])
     phone.sync(remote_copy, "ada")
-    tablet.import_shard(5, tablet.export_shard(5) + b"\nno photo")
+    tablet.import_shard(5, tablet.export_shard(5) + b'\nno photo\n5 "quoted"')
     [rejected] = tablet.sync(remote_copy, "ada", on_conflict=policy).rejected
-    assert (rejected.shard, rejected.fault, rejected.raw) == (5, "replaced", "no photo")
+    assert (rejected.shard, rejected.fault, rejected.raw) == (5, "replaced", '5 "quoted"')
+    phone.sync(remote_copy, "ada")
     assert tablet.export_shard(5) == phone.export_shard(5)
+    assert b"no photo" in phone.export_shard(5)
+    assert b"quoted" not in phone.export_shard(5)
 
 
 @pytest.mark.parametrize("policy", ["remote_wins", "merge"])

@@ -37,12 +37,6 @@ struct LocalTable {
     }
   }
 
-  func hasRows() throws -> Bool {
-    try connection.first("SELECT 1 FROM photo_local WHERE catalogue = ? LIMIT 1", .integer(catalogue)) { _ in
-      true
-    } ?? false
-  }
-
   func put(_ md5: MD5, _ row: LocalRow) throws {
     let statement = try connection.prepared(
       """
@@ -131,22 +125,6 @@ struct LocalTable {
       "SELECT backup, count(*) FROM photo_local WHERE catalogue = ? GROUP BY backup", .integer(catalogue)
     ) { counts[try BackupStatus(number: $0.anyInteger(0))] = $0.anyInteger(1) }
     return counts
-  }
-
-  /// Returns the stars and backup statuses of a range.
-  func states(in range: ClosedRange<MD5>) throws -> [MD5: (isStarred: Bool, backup: BackupStatus)] {
-    var states: [MD5: (isStarred: Bool, backup: BackupStatus)] = [:]
-    try range.lowerBound.withBytes { first in
-      try range.upperBound.withBytes { last in
-        try connection.each(
-          "SELECT md5, starred, backup FROM photo_local WHERE catalogue = ? AND md5 BETWEEN ? AND ?",
-          .integer(catalogue), .blob(first), .blob(last)
-        ) { row in
-          states[try Self.md5(row)] = (row.flag(1), try BackupStatus(number: row.anyInteger(2)))
-        }
-      }
-    }
-    return states
   }
 
   // MARK: Reading rows

@@ -16,24 +16,29 @@ extension PhotoCatalogue {
       var changes: [PhotoChange] = []
       for shard in Shard.Index.all.dropFirst(start.shard.number) where changes.count < limit {
         let record = try ShardTable(connection: connection, catalogue: id).record(shard)
-        let bounds = MD5.bounds(of: shard)
-        let range = max(start, bounds.lowerBound)...bounds.upperBound
         guard record.hasChanges else { continue }
-        try LocalChanges.each(connection, catalogue: id, record: record, in: range) { change in
+        let first = max(start, MD5.bounds(of: shard).lowerBound)
+        if record.isUnmet {
+          let rows = try PhotoLineReader(connection, catalogue: id, shard, from: first)
+          while let md5 = rows.md5, changes.count < limit {
+            let photo = try PhotoLookup.parse(rows.line, md5)
+            changes.append(PhotoChange(md5: md5, photo: photo, base: nil))
+            try rows.advance()
+          }
+          continue
+        }
+        let table = PhotoTable(connection: connection, catalogue: id)
+        let rows = try BaseReader(connection, catalogue: id, shard, from: first)
+        while let md5 = rows.md5, let row = rows.row, changes.count < limit {
+          let base = try row.base.line.map { try PhotoLookup.parse($0, md5) }
+          let photo = try table.photo(md5)
           // A change without effect is stored while an upload is pending.
-          if change.local != change.base { changes.append(try Self.change(change)) }
-          return changes.count < limit
+          if photo != base { changes.append(PhotoChange(md5: md5, photo: photo, base: base)) }
+          try rows.advance()
         }
       }
       return changes
     }
-  }
-
-  private static func change(_ change: LocalChange) throws -> PhotoChange {
-    func photo(_ line: [UInt8]?) throws -> Photo? {
-      try line?.withUnsafeBytes { try PhotoLookup.parse($0, change.md5) }
-    }
-    return PhotoChange(md5: change.md5, photo: try photo(change.local), base: try photo(change.base))
   }
 }
 

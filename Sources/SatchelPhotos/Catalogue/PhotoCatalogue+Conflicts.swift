@@ -39,7 +39,7 @@ extension PhotoCatalogue {
       case .delete: try delete([md5])
       case .keepLocal:
         if let line = row.local {
-          try upsert([line.withUnsafeBytes { try PhotoLookup.parse($0, md5) }])
+          try upsert([PhotoLookup.parse(line, md5)])
         } else {
           try delete([md5])
         }
@@ -65,8 +65,8 @@ extension PhotoCatalogue {
 
   static func conflict(_ row: ConflictLog.Row, in directory: String) throws -> ConflictEntry {
     let md5 = try md5(of: row)
-    return try row.conflict(about: .photo(directory: directory, md5: row.key)) { line in
-      try line.withUnsafeBytes { try PhotoLookup.parse($0, md5).json }
+    return try row.conflict(about: .photo(directory: directory, md5: row.key)) {
+      try PhotoLookup.parse($0, md5).json
     }
   }
 

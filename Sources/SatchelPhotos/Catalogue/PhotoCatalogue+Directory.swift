@@ -17,7 +17,7 @@ extension PhotoCatalogue {
   /// shows. Files that did not change since their import are hashed and skipped. All shards are on disk when
   /// this returns; a loss of power during the import may undo the latest.
   ///
-  /// Files are read and parsed on other threads. Memory: three files, and 56 bytes for each of their photos.
+  /// Files are read and parsed on other threads. Memory: three files, and 48 bytes for each of their photos.
   ///
   /// - Parameter path: nil for ".photolala" in the catalogue's directory
   /// - Throws: `.notFound` when the directory has none of these files, `.invalid` or `.newer` for a manifest
@@ -113,7 +113,7 @@ extension PhotoCatalogue {
     case .missing: report.missing.append(shard)
     case .failed(let error):
       report.failed.append(ShardFailure(shard: shard, error: SatchelError(converting: error)))
-    case .unchanged: report.photos += try record(shard)?.base.photos ?? 0
+    case .unchanged: report.photos += try record(shard)?.photos ?? 0
     case .read(let file, let bytes):
       let (imported, isChanged) = try withExtendedLifetime(bytes) {
         try write(isSynced: false) { transaction, id in

@@ -12,7 +12,7 @@ extension PhotoCatalogue {
     for photo in photos { try photo.validate() }
     try checkOpen()
     if photos.isEmpty { return 0 }
-    // In order, so that every block is read once and inserts into the tables are sequential.
+    // In order, so that the inserts into the tables are sequential.
     let order = orderOfIndices(photos.count) {
       photos[$0].md5 == photos[$1].md5 ? $0 < $1 : photos[$0].md5 < photos[$1].md5
     }
@@ -23,7 +23,7 @@ extension PhotoCatalogue {
         if position + 1 < order.count, photos[order[position + 1]].md5 == photo.md5 { continue }
         line.removeAll(keepingCapacity: true)
         ShardWriter.write(photo, into: &line)
-        try line.withUnsafeBytes { try batch.set(photo.md5, line: $0, photodate: photo.photodate) }
+        try line.withUnsafeBytes { try batch.set(photo.md5, line: $0) }
       }
     }
   }
@@ -42,7 +42,7 @@ extension PhotoCatalogue {
       let files = FileTable(connection: transaction.connection, catalogue: id)
       for md5 in photos { try files.hide(md5) }
       return try change(count: photos.count) { batch in
-        for md5 in photos { try batch.set(md5, line: nil, photodate: 0) }
+        for md5 in photos { try batch.set(md5, line: nil) }
       }
     }
   }
@@ -52,7 +52,7 @@ extension PhotoCatalogue {
   /// - Throws: `.closed`, `.damaged`
   public func photo(_ md5: MD5) throws -> PhotoDetails? {
     try checkOpen()
-    return try database.read { try PhotoLookup.details(md5, of: directory, $0, known: knownStates) }
+    return try database.read { try PhotoLookup.details(md5, of: directory, $0) }
   }
 
   /// Returns the number of photos, in constant time.
@@ -92,7 +92,6 @@ struct PhotoBatch {
   private let catalogue: Int64
   private var sequence: Int64
   private var edit: ShardEdit?
-  private var base: BlockCursor?
   private(set) var changed: [MD5] = []
 
   /// - Parameter count: the maximum number of changes
@@ -104,25 +103,19 @@ struct PhotoBatch {
   }
 
   /// Sets a photo's line; nil to delete the photo.
-  mutating func set(_ md5: MD5, line: UnsafeRawBufferPointer?, photodate: Int64) throws {
+  mutating func set(_ md5: MD5, line: UnsafeRawBufferPointer?) throws {
     if edit?.shard != md5.shard {
       try edit?.save()
-      let next = try ShardEdit(transaction, catalogue: catalogue, shard: md5.shard)
-      base = BlockCursor(transaction.connection, next.record.base, shard: md5.shard)
-      edit = next
+      edit = try ShardEdit(transaction, catalogue: catalogue, shard: md5.shard)
     }
-    let sequence = sequence
-    let isChanged = try base?.withLine(of: md5) { old in
-      try edit?.set(md5, line: line, photodate: photodate, base: old, sequence: sequence) ?? false
-    }
-    if isChanged == true {
+    if try edit?.set(md5, line: line, sequence: sequence) == true {
       changed.append(md5)
       self.sequence += 1
     }
   }
 
   /// Writes the counters.
-  func finish() throws {
+  mutating func finish() throws {
     try edit?.save()
     guard !changed.isEmpty else { return }
     try CatalogueTable(connection: transaction.connection).setModified(catalogue, now: transaction.now)

@@ -38,14 +38,12 @@ extension PhotoCatalogue {
       let record = try ShardTable(connection: connection, catalogue: id).record(shard)
       reserve(record.bytesToReserve)
       var hash = SHA256()
-      let photos = try ShardMerge.write(connection, catalogue: id, record: record) { part in
+      let photos = try ShardLines.write(connection, catalogue: id, record, .local) { part in
         hash.update(part)
         try sink(part)
       }
       let checksum = hash.digest().hexadecimal
-      guard record.changes > 0 || record.base.checksum == checksum else {
-        throw SatchelError(.damaged, "shard \(shard): its blocks do not have the checksum that was written")
-      }
+      if !record.hasChanges { try record.check(checksum) }
       return Written(checksum: checksum, sequence: record.sequence, photos: photos)
     }
   }
@@ -56,7 +54,7 @@ extension PhotoCatalogue {
   /// With `.remoteWins` (the file wins) local changes since the last sync that the file contradicts go to the
   /// conflict log; with `.merge` they stay on top of the file.
   ///
-  /// Memory in addition to the bytes: 56 bytes for each photo of the file, and a copy of the file when it is
+  /// Memory in addition to the bytes: 48 bytes for each photo of the file, and a copy of the file when it is
   /// not in canonical form.
   ///
   /// - Throws: `.invalid` when more than a million lines are rejected, `.readOnly`, `.closed`, `.damaged`
@@ -70,7 +68,7 @@ extension PhotoCatalogue {
     if let known, known.changes == 0, known.source != nil {
       source = Shard.checksum(bytes)
       // The same file was imported before.
-      if known.source == source { return ImportReport(photos: known.base.photos, rejected: [], conflicts: 0) }
+      if known.source == source { return ImportReport(photos: known.photos, rejected: [], conflicts: 0) }
     }
     let file = try ShardFile(bytes, shard: shard, source: source)
     return try withExtendedLifetime(file) {
@@ -94,7 +92,7 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Makes a file the base of its shard.
+  /// Makes a file the content of its shard.
   ///
   /// - Returns: the report, and whether the shard's content changed
   func importFile(
@@ -102,20 +100,10 @@ extension PhotoCatalogue {
   ) throws -> (report: ImportReport, isChanged: Bool) {
     var edit = try ShardEdit(transaction, catalogue: id, shard: file.shard)
     let table = CatalogueTable(connection: transaction.connection)
-    let overlay = try edit.overlayChanges()
-    let before = edit.record
-    var conflicts = 0
-    if !overlay.isEmpty {
-      try edit.clearOverlay()
-      if onConflict == .merge {
-        try edit.fillOverlay(overlay, over: file)
-      } else {
-        conflicts = try edit.logConflicts(overlay, against: file, cause: .import)
-      }
-    }
-    try edit.importBase(file, sequence: table.allocateSequence(id))
+    let changes = edit.record.changes
+    let conflicts = try edit.importFile(file, sequence: table.allocateSequence(id), onConflict: onConflict)
     try edit.save()
-    let isChanged = before.base.checksum != edit.record.base.checksum || before.changes != edit.record.changes
+    let isChanged = edit.isChanged || changes != edit.record.changes
     if isChanged {
       try table.setModified(id, now: transaction.now)
       notify([file.shard], in: transaction)

@@ -4,7 +4,7 @@ import SatchelStorage
 
 /// The photos of one directory, identified by MD5, in 16 shards that are synchronized with an object store.
 ///
-/// A shard has a base, which is the version synchronized last, and the local changes since. Local columns
+/// A photo is a row, and a row that was changed since the last sync keeps the line that was synchronized. Local columns
 /// (camera, star, backup) are stored apart from the rows, and no import or sync changes them.
 ///
 /// Safe to use from any number of threads and processes at the same time. After the store is closed, and
@@ -16,8 +16,6 @@ public final class PhotoCatalogue: Sendable {
   package let database: Database
   /// The owner of this value's leases on queued backups.
   let leaseOwner: LeaseOwner
-  /// The states of shards that look-ups have read in the latest transactions.
-  let knownStates = Locked(KnownStates())
 
   /// - Parameters:
   ///   - directory: need not exist; all paths of one directory give the same catalogue

@@ -40,128 +40,69 @@ struct PhotoCheck {
     let record: ShardRecord
     do {
       record = try ShardTable(connection: connection, catalogue: catalogue).record(shard)
-      try check(record.base, of: shard, location)
-      if record.isImported { try check(record.ancestor, of: shard, location) }
     } catch let error as SatchelError where error.code == .damaged {
-      return report("photo_block", "\(location): \(error.message)")
-    }
-    if !record.isImported, record.ancestor.id != 0 {
-      report("photo_shard", "\(location): has an ancestor, though no file replaced the base")
-    }
-    if !record.isImported, record.syncedChecksum == nil, record.base.id != 0 {
-      report("photo_shard", "\(location): has a base that came neither from a file nor from the remote")
-    }
-    if record.isImported, record.base.checksum == record.ancestor.checksum {
-      report("photo_shard", "\(location): is marked as imported, but equals the version synchronized last")
+      return report("photo_shard", "\(location): \(error.message)")
     }
     do {
+      try checkPhotos(record, of: catalogue, location)
       try checkChanges(record, of: catalogue, location)
-    } catch let error as SatchelError where error.code == .damaged {
-      report("photo_change", "\(location): \(error.message)")
-    }
-  }
-
-  private func check(_ version: ShardVersion, of shard: Shard.Index, _ location: String) throws {
-    let blocks = try ShardVersionReader(connection, version, shard: shard)
-    var counted = ShardVersion(id: version.id, checksum: "", photos: 0, kept: 0, bytes: 0)
-    var hash = SHA256()
-    var last: MD5?
-    var end: UInt64?
-    var lastBlock: Int64?
-    var photos: [ShardContent.Entry] = []
-    let feed: [UInt8] = [UInt8(ascii: "\n")]
-    while let block = try blocks.nextBlock() {
-      if counted.bytes > 0 {
-        counted.bytes += 1
-        feed.withUnsafeBytes { hash.update($0) }
+      let kept = try KeptTable(connection: connection, catalogue: catalogue, shard: shard).counts()
+      if kept != (record.kept, record.keptChanges) {
+        report("photo_kept", "\(location): has other numbers of kept lines than its row says")
       }
-      counted.bytes += Int64(block.lines.count)
-      hash.update(block.lines)
-      let content = try check(block, shard, after: &last)
-      counted.photos += Int64(content.photos.count)
-      counted.kept += content.kept
-      let first = content.photos.first?.md5.place ?? .max
-      let last = content.photos.last?.md5.place ?? 0
-      if last > block.location.place || end.map({ first <= $0 }) ?? false {
+      guard !record.isUnmet else {
+        if record.syncedPhotos > 0 || record.syncedContent != nil {
+          report("photo_shard", "\(location): has synchronized content, but was never synchronized")
+        }
+        return
+      }
+      var hash = SHA256()
+      let photos = try ShardLines.write(connection, catalogue: catalogue, record, .synced) { hash.update($0) }
+      try record.check(hash.digest().hexadecimal)
+      if photos != record.syncedPhotos {
         report(
-          "photo_block", "\(location): block \(block.location.id) contains other photos than its id says")
+          "photo_shard",
+          "\(location): \(record.syncedPhotos) photos were synchronized, but \(photos) are there")
       }
-      (end, lastBlock) = (block.location.place, block.location.id)
-      photos += content.photos
-    }
-    if lastBlock != version.blocks.upperBound, version.id != 0 {
-      report("photo_block", "\(location): the last block of version \(version.id) is missing")
-    }
-    if try !DateTable(connection: connection).isComplete(version, photos) {
-      report("photo_date", "\(location): version \(version.id) has other dates than its photos")
-    }
-    counted.checksum = hash.digest().hexadecimal
-    if counted != version {
-      report(
-        "photo_version",
-        "\(location): version \(version.id) has \(counted.photos) photos and \(counted.kept) kept lines in "
-          + "\(counted.bytes) bytes with another checksum or other numbers than its row says")
+    } catch let error as SatchelError where error.code == .damaged {
+      report("photo", "\(location): \(error.message)")
     }
   }
 
-  /// The content of a block, as counted.
-  private struct Content {
-    var photos: [ShardContent.Entry] = []
-    var kept: Int64 = 0
-  }
-
-  private func check(_ block: BlockTable.Block, _ shard: Shard.Index, after last: inout MD5?) throws
-    -> Content
-  {
-    var content = Content()
-    var reader = ShardReader(block.lines, shard: shard)
-    while let piece = reader.next() {
-      guard case .photo(let row) = piece else {
-        content.kept += 1
-        continue
-      }
-      if let last, last >= row.md5 { throw block.location.damage("photos are not in order") }
-      last = row.md5
-      content.photos.append(
-        ShardContent.Entry(
-          md5: row.md5, range: row.start..<row.end, line: row.line, photodate: row.photodate,
-          isCanonical: row.isCanonical))
+  private func checkPhotos(_ record: ShardRecord, of catalogue: Int64, _ location: String) throws {
+    var photos: Int64 = 0
+    let rows = try PhotoLineReader(connection, catalogue: catalogue, record.shard)
+    while let md5 = rows.md5 {
+      photos += 1
+      // Also a name that is not UTF-8, and a negative number.
+      let photo = try PhotoLookup.parse(rows.line, md5)
+      var line: [UInt8] = []
+      ShardWriter.write(photo, into: &line)
+      if line != rows.line { report("photo", "\(location): \(md5) has values that cannot be written") }
+      try rows.advance()
     }
-    // Throws when a line is neither a photo nor may be kept.
-    var lines = BlockReader(block.lines, isPlain: block.isPlain, location: block.location)
-    while try lines.next() != nil {}
-    if block.isPlain, content.kept > 0 { throw block.location.damage("is not plain") }
-    return content
+    if photos != record.photos {
+      report("photo_shard", "\(location): has \(photos) photos, and \(record.photos) in its row")
+    }
   }
 
   private func checkChanges(_ record: ShardRecord, of catalogue: Int64, _ location: String) throws {
     var counted = ShardRecord(shard: record.shard)
-    let base = BlockCursor(connection, record.base, shard: record.shard)
-    let overlay = try OverlayReader(connection, catalogue: catalogue, in: MD5.bounds(of: record.shard))
-    while let row = overlay.current {
-      counted.changes += 1
-      if row.line == nil, row.isInBase { counted.removed += 1 }
-      if row.line != nil, !row.isInBase { counted.added += 1 }
-      if let line = row.line {
-        let photo = try PhotoLookup.parse(line, row.md5)
-        if photo.photodate != row.photodate {
-          report("photo_change", "\(location): \(row.md5) has another date than its row")
-        }
+    let photos = PhotoTable(connection: connection, catalogue: catalogue)
+    let changed = try BaseReader(connection, catalogue: catalogue, record.shard)
+    while let md5 = changed.md5, let row = changed.row {
+      if row.isImported { counted.imports += 1 } else { counted.changes += 1 }
+      if let line = row.base.line { _ = try PhotoLookup.parse(line, md5) }
+      let line = try photos.line(of: md5)
+      if record.pendingUpload == nil, row.base.line == line {
+        report("photo_base", "\(location): the change of \(md5) changes nothing")
       }
-      try base.withLine(of: row.md5) { line in
-        if (line != nil) != row.isInBase {
-          report("photo_change", "\(location): \(row.md5) has a wrong in_base")
-        }
-        if record.pendingUpload == nil, ShardEdit.isSame(line, row.line) {
-          report("photo_change", "\(location): the change of \(row.md5) equals the base")
-        }
+      if row.base.sequence > record.sequence {
+        report("photo_base", "\(location): \(md5) has a later sequence than its shard")
       }
-      if row.sequence > record.sequence {
-        report("photo_change", "\(location): \(row.md5) has a later sequence than its shard")
-      }
-      try overlay.advance()
+      try changed.advance()
     }
-    if (counted.changes, counted.added, counted.removed) != (record.changes, record.added, record.removed) {
+    if (counted.changes, counted.imports) != (record.changes, record.imports) {
       report("photo_shard", "\(location): has counters that differ from its changes")
     }
   }
@@ -195,25 +136,11 @@ struct PhotoCheck {
   }
 
   private func checkOrphans() throws {
-    let versions = try connection.number(
-      """
-      SELECT count(*) FROM photo_version WHERE id NOT IN (SELECT base FROM photo_shard)
-      AND id NOT IN (SELECT ancestor FROM photo_shard)
-      """)
-    if versions > 0 { report("photo_version", "\(versions) versions belong to no shard") }
-    let blocks = try connection.number(
-      """
-      SELECT count(*) FROM photo_block
-      WHERE id >> 32 NOT IN (SELECT id FROM photo_version)
-      """
-    )
-    if blocks > 0 { report("photo_block", "\(blocks) blocks belong to no version") }
-    let dates = try connection.number(
-      "SELECT count(*) FROM photo_date WHERE id >> 32 NOT IN (SELECT id FROM photo_version)")
-    if dates > 0 { report("photo_date", "\(dates) rows belong to no version") }
     let rows = try connection.number(
       """
-      SELECT (SELECT count(*) FROM photo_change WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
+      SELECT (SELECT count(*) FROM photo WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
+      + (SELECT count(*) FROM photo_base WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
+      + (SELECT count(*) FROM photo_kept WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_shard WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_local WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_file WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
@@ -222,7 +149,10 @@ struct PhotoCheck {
       """)
     if rows > 0 { report("photo_catalogue", "\(rows) rows belong to no catalogue") }
     let strange = try connection.number(
-      "SELECT count(*) FROM photo_change WHERE length(md5) <> 16")
-    if strange > 0 { report("photo_change", "\(strange) changes have an md5 of the wrong length") }
+      """
+      SELECT (SELECT count(*) FROM photo WHERE length(md5) <> 16)
+      + (SELECT count(*) FROM photo_base WHERE length(md5) <> 16)
+      """)
+    if strange > 0 { report("photo", "\(strange) rows have an md5 of the wrong length") }
   }
 }

@@ -35,10 +35,7 @@ public struct PhotoQuery: Equatable, Sendable {
   public init() {}
 
   /// Whether every photo of its shards matches.
-  var isUnfiltered: Bool { from == nil && to == nil && filtersOnlyByDate }
-
-  /// Whether no filter but dates is set.
-  var filtersOnlyByDate: Bool { filename == nil && isStarred == nil && backup == nil }
+  var isUnfiltered: Bool { from == nil && to == nil && filename == nil && isStarred == nil && backup == nil }
 
   /// - Throws: `SatchelError` `.invalid` for a limit out of range
   func validate() throws {

@@ -11,18 +11,15 @@ package enum PhotoSchema {
       bounds: [
         "photo_catalogue.id": 1...1 << 53, "photo_catalogue.sequence": StoredRange.count,
         "photo_catalogue.on_conflict": StoredRange.flag,
-        "photo_shard.shard": 0...15, "photo_shard.base": 0...1 << 31, "photo_shard.ancestor": 0...1 << 31,
-        "photo_shard.is_imported": StoredRange.flag, "photo_shard.sequence": StoredRange.count,
-        "photo_shard.imported_sequence": StoredRange.count, "photo_shard.changes": changes,
-        "photo_shard.added": changes, "photo_shard.removed": changes,
-        "photo_shard.pending_sequence": StoredRange.count, "photo_version.id": 1...1 << 31,
-        "photo_version.photos": StoredRange.count, "photo_version.kept": StoredRange.count,
-        "photo_version.bytes": StoredRange.count, "photo_block.id": 1 << 32 ... .max,
-        "photo_block.is_plain": StoredRange.flag, "photo_date.id": 1 << 32 ... .max,
-        "photo_date.start": StoredRange.count, "photo_date.earliest": StoredRange.any,
-        "photo_date.is_wide": StoredRange.flag,
-        "photo_change.sequence": StoredRange.count, "photo_change.photodate": StoredRange.any,
-        "photo_change.in_base": StoredRange.flag, "photo_local.starred": StoredRange.flag,
+        "photo.size": whole, "photo.photodate": StoredRange.any, "photo.modified": StoredRange.any,
+        "photo.width": whole, "photo.height": whole,
+        "photo_base.sequence": StoredRange.count, "photo_base.is_imported": StoredRange.flag,
+        "photo_kept.shard": 0...15, "photo_kept.copies": KeptTable.range,
+        "photo_kept.synced_copies": KeptTable.range,
+        "photo_shard.shard": 0...15, "photo_shard.photos": changes, "photo_shard.changes": changes,
+        "photo_shard.imports": changes, "photo_shard.kept": changes, "photo_shard.kept_changes": changes,
+        "photo_shard.synced_photos": changes, "photo_shard.sequence": StoredRange.count,
+        "photo_shard.pending_sequence": StoredRange.count, "photo_local.starred": StoredRange.flag,
         "photo_local.backup": 0...4, "photo_local.date_source": 1...10,
         "photo_local.utc_offset": -86_400...86_400, "photo_local.scanned_date": StoredRange.any,
         "photo_local.queued": 0...1 << 60,
@@ -37,15 +34,17 @@ package enum PhotoSchema {
         "photo_catalogue.created": .stamp, "photo_catalogue.modified": .stamp,
         "photo_catalogue.last_sync": .stamp,
         "photo_shard.modified": .stamp, "photo_shard.synced": .stamp, "photo_local.last_attempt": .stamp,
-        "photo_date.earliest": .kept, "photo_change.photodate": .kept,
+        "photo.photodate": .kept, "photo.modified": .kept,
         "photo_local.scanned_date": .kept, "photo_local.thumbnail_cached_at": .kept,
         "photo_local.preview_cached_at": .kept, "photo_file.modified": .kept,
         "photo_file.changed": .kept,
       ]),
     needs: [ConflictSchema.subject])
 
-  /// The range of a shard's counters of changes: far more than there are photos.
+  /// The range of a shard's counters: far more than there are photos.
   static var changes: ClosedRange<Int64> { 0...1 << 24 }
+
+  private static var whole: ClosedRange<Int64> { 0 ... .max }
 
   private static let version1 = """
     -- Catalogues: one a directory. `sequence` is the number of the latest change. `on_conflict` is the declared
@@ -72,75 +71,70 @@ package enum PhotoSchema {
       device TEXT
     ) STRICT;
 
-    -- The shards that ever had content. `base` and `ancestor` are versions, 0 for the empty one. While
-    -- `is_imported`, the ancestor is the version synchronized last, and the base an imported file; else the
-    -- base is the version synchronized last. `synced_checksum` is the SHA-256 of the remote's bytes, NULL
-    -- until the first sync; `ancestors` lists the versions that they were built on. `source` is the SHA-256
-    -- of the file that the base was read from, NULL when lines of it were rejected. `changes`, `added` and
-    -- `removed` count rows of photo_change: all, those of photos that are not in the base, deletions of those
-    -- that are. `modified` is when the content last changed, `synced` when it was last the remote's: Unix ms.
+    -- The photos, with the columns that all platforms share. The index answers counts and pages by date.
+    CREATE TABLE photo(
+      catalogue INTEGER NOT NULL,
+      md5 BLOB NOT NULL,
+      filename TEXT NOT NULL,
+      size INTEGER NOT NULL,
+      photodate INTEGER NOT NULL,
+      modified INTEGER NOT NULL,
+      width INTEGER,
+      height INTEGER,
+      apple_photo_id TEXT,
+      PRIMARY KEY(catalogue, md5)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX photo_photodate ON photo(catalogue, photodate);
+
+    -- The photos that were changed or deleted since the last sync: `line` is the row of the shard that was
+    -- synchronized, NULL for a photo that is new. A change that was taken back has a row only while an upload is
+    -- pending. Imported: an imported file made the change. Before the first sync of a shard, all of its photos count
+    -- as changed, and those of imported files have no row here.
+    CREATE TABLE photo_base(
+      catalogue INTEGER NOT NULL,
+      md5 BLOB NOT NULL,
+      sequence INTEGER NOT NULL,
+      is_imported INTEGER NOT NULL,
+      line BLOB,
+      PRIMARY KEY(catalogue, md5)
+    ) STRICT, WITHOUT ROWID;
+
+    -- The lines of a shard that are no photos: how often a line is in it, and was when it was synchronized last.
+    CREATE TABLE photo_kept(
+      catalogue INTEGER NOT NULL,
+      shard INTEGER NOT NULL,
+      line BLOB NOT NULL,
+      copies INTEGER NOT NULL,
+      synced_copies INTEGER NOT NULL,
+      PRIMARY KEY(catalogue, shard, line)
+    ) STRICT, WITHOUT ROWID;
+
+    -- The shards that ever had content. `changes` counts the rows of photo_base without those of imported files,
+    -- `imports` the latter; `kept` the kept lines, `kept_changes` those that differ from the version synchronized last.
+    -- `synced_checksum` is the SHA-256 of the remote's bytes, NULL until the first sync, `synced_content` that of
+    -- the same version as it is written here; `ancestors` lists the versions that they were built on. `source` is the
+    -- SHA-256 of the file that has the same content, NULL when lines of it were rejected, or photos were changed since.
+    -- `modified` is when the content last changed, `synced` when it was last the remote's: Unix ms.
     CREATE TABLE photo_shard(
       catalogue INTEGER NOT NULL,
       shard INTEGER NOT NULL,
-      base INTEGER NOT NULL,
-      ancestor INTEGER NOT NULL,
-      is_imported INTEGER NOT NULL,
+      photos INTEGER NOT NULL,
+      changes INTEGER NOT NULL,
+      imports INTEGER NOT NULL,
+      kept INTEGER NOT NULL,
+      kept_changes INTEGER NOT NULL,
+      synced_photos INTEGER NOT NULL,
       synced_checksum TEXT,
+      synced_content TEXT,
       etag TEXT,
       ancestors TEXT,
       source TEXT,
       sequence INTEGER NOT NULL,
-      imported_sequence INTEGER NOT NULL,
-      changes INTEGER NOT NULL,
-      added INTEGER NOT NULL,
-      removed INTEGER NOT NULL,
       pending_checksum TEXT,
       pending_sequence INTEGER,
       modified INTEGER,
       synced INTEGER,
       PRIMARY KEY(catalogue, shard)
-    ) STRICT, WITHOUT ROWID;
-
-    -- Versions of a shard's content: numbers of photos and kept lines, bytes and their SHA-256.
-    CREATE TABLE photo_version(
-      id INTEGER PRIMARY KEY,
-      checksum TEXT NOT NULL,
-      photos INTEGER NOT NULL,
-      kept INTEGER NOT NULL,
-      bytes INTEGER NOT NULL
-    ) STRICT;
-
-    -- Blocks of a version's lines, in order: joined by line feeds they are the version. A block fits into a page
-    -- of the file. The id is the version's, times 2^32, plus bits 4 to 35 of the last md5 that the block can have,
-    -- all ones for the last block: the block of a photo is the first from its md5 on, and is found by reading one
-    -- page. Plain: every line is a photo.
-    CREATE TABLE photo_block(
-      id INTEGER PRIMARY KEY,
-      is_plain INTEGER NOT NULL,
-      lines BLOB NOT NULL
-    ) STRICT;
-
-    -- The photos of a version in the order of their dates, in rows of a page. The id is the version's, times 2^32,
-    -- plus the bucket of the last date: 2 seconds from 1833 to 2106; a bucket is never in two rows. `start` is the
-    -- number of photos before, `earliest` the first photodate. `photos` has for each photo the seconds after
-    -- `earliest`, 4 bytes, or 8 if the row is wide, and bits 4 to 35 of its md5, 4 bytes; both are little-endian.
-    CREATE TABLE photo_date(
-      id INTEGER PRIMARY KEY,
-      start INTEGER NOT NULL,
-      earliest INTEGER NOT NULL,
-      is_wide INTEGER NOT NULL,
-      photos BLOB NOT NULL
-    ) STRICT;
-
-    -- Local changes since: the row as it is written, NULL for a photo that was deleted.
-    CREATE TABLE photo_change(
-      catalogue INTEGER NOT NULL,
-      md5 BLOB NOT NULL,
-      sequence INTEGER NOT NULL,
-      photodate INTEGER NOT NULL,
-      in_base INTEGER NOT NULL,
-      line BLOB,
-      PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
 
     -- Local columns. A photo without a row has no star, and is not backed up. A photo that is

@@ -71,7 +71,7 @@ public struct ShardStatus: Sendable, Equatable, JSONConvertible {
     shard = record.shard
     photos = record.photos
     changes = record.changes
-    keptLines = record.base.kept
+    keptLines = record.kept
     isPending = record.hasChanges
     (modified, lastSync, checksum) = (record.modified, record.synced, record.syncedChecksum)
   }

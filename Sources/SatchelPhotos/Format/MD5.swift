@@ -134,12 +134,6 @@ extension MD5 {
     if low < .max { return MD5(high: high, low: low + 1) }
     return high < .max ? MD5(high: high + 1, low: 0) : nil
   }
-
-  /// The MD5 before; nil for the very first.
-  var previous: MD5? {
-    if low > 0 { return MD5(high: high, low: low - 1) }
-    return high > 0 ? MD5(high: high - 1, low: .max) : nil
-  }
 }
 
 extension MD5 {

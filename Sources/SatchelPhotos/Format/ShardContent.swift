@@ -9,8 +9,6 @@ struct ShardContent {
     var range: Range<Int>
     /// The line's number, counted from 1.
     var line: Int
-    /// Unix seconds.
-    var photodate: Int64
     /// Whether the bytes are what the writer writes; else `ShardContent.photo` has to be written again.
     var isCanonical: Bool
   }
@@ -43,8 +41,7 @@ struct ShardContent {
         if let last = entries.last, last.md5 >= row.md5 { isAscending = false }
         entries.append(
           Entry(
-            md5: row.md5, range: row.start..<row.end, line: row.line, photodate: row.photodate,
-            isCanonical: row.isCanonical))
+            md5: row.md5, range: row.start..<row.end, line: row.line, isCanonical: row.isCanonical))
       case .rejected(let line, let fault, let range):
         kept.append(range)
         try reject(RejectedRow(line: line, fault: fault, raw: Array(bytes[within: range])))

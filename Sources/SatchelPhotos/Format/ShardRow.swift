@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// A photo's row in the shard's bytes: numbers parsed, strings as ranges.
 struct ShardRow {
   /// The range of a string's bytes, without the quotes around it.
@@ -55,6 +57,15 @@ extension UnsafeRawBufferPointer {
   /// Returns the bytes of a range, clamped to the buffer.
   subscript(within range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[range.clamped(to: 0..<count)])
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether both hold the same bytes; faster than `elementsEqual`.
+  func elementsEqualInMemory(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard let one = baseAddress, let two = other.baseAddress else { return true }
+    return memcmp(one, two, count) == 0
   }
 }
 

@@ -58,12 +58,18 @@ struct ShardWriter {
 
   /// Appends a string, in quotes where it needs them.
   static func write(_ text: String, into bytes: inout [UInt8]) {
-    guard text.utf8.contains(where: { needsQuotes($0) }) else {
-      bytes.append(contentsOf: text.utf8)
+    var text = text
+    text.withUTF8 { write(UnsafeRawBufferPointer($0), into: &bytes) }
+  }
+
+  /// Appends a string, given as its UTF-8.
+  static func write(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
+    guard text.contains(where: { needsQuotes($0) }) else {
+      bytes.append(contentsOf: text)
       return
     }
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
+    for byte in text {
       if byte == UInt8(ascii: "\"") { bytes.append(byte) }
       bytes.append(byte)
     }

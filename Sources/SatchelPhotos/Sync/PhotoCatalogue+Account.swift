@@ -124,7 +124,8 @@ extension PhotoCatalogue {
     try connection.each(
       """
       SELECT c.id, c.directory, coalesce(c.owner, c.user), coalesce(c.owner_remote, c.remote), c.user IS NOT NULL,
-      (SELECT coalesce(sum(s.changes + s.is_imported), 0) FROM photo_shard s WHERE s.catalogue = c.id)
+      (SELECT coalesce(sum(s.kept_changes + CASE WHEN s.synced_checksum IS NULL THEN max(s.photos, s.changes)
+      ELSE s.changes + s.imports END), 0) FROM photo_shard s WHERE s.catalogue = c.id)
       FROM photo_catalogue c WHERE coalesce(c.owner, c.user) IS NOT NULL ORDER BY c.id
       """
     ) { row in
@@ -159,13 +160,9 @@ extension PhotoCatalogue {
 
   private static func signOut(_ id: Int64, of directory: String, in transaction: Transaction) throws {
     let connection = transaction.connection
-    let shards = ShardTable(connection: connection, catalogue: id)
-    for record in try shards.records() {
-      try shards.remove(record.base)
-      try shards.remove(record.ancestor)
-    }
     for sql: StaticString in [
-      "DELETE FROM photo_shard WHERE catalogue = ?", "DELETE FROM photo_change WHERE catalogue = ?",
+      "DELETE FROM photo_shard WHERE catalogue = ?", "DELETE FROM photo WHERE catalogue = ?",
+      "DELETE FROM photo_base WHERE catalogue = ?", "DELETE FROM photo_kept WHERE catalogue = ?",
       "DELETE FROM photo_local WHERE catalogue = ?", "DELETE FROM photo_file WHERE catalogue = ?",
       "DELETE FROM photo_index WHERE catalogue = ?", "UPDATE photo_catalogue SET device = NULL WHERE id = ?",
     ] {

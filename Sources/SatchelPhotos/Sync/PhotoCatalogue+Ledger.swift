@@ -38,10 +38,9 @@ extension PhotoCatalogue: SyncLedger {
   func lastSynced(_ shard: Shard.Index) throws -> [UInt8] {
     try read(otherwise: []) { connection, id in
       let record = try ShardTable(connection: connection, catalogue: id).record(shard)
-      guard record.syncedChecksum != nil else { return [] }
-      var synced = ShardRecord(shard: shard)
-      synced.base = record.syncedVersion
-      return try ShardMerge.bytes(connection, catalogue: id, record: synced)
+      let bytes = try ShardLines.bytes(connection, catalogue: id, record, .synced)
+      try record.check(Shard.checksum(bytes))
+      return bytes
     }
   }
 
@@ -62,7 +61,7 @@ extension PhotoCatalogue: SyncLedger {
         else {
           throw SatchelError(.busy, "shard \(shard): another upload was started meanwhile")
         }
-        try withExtendedLifetime(file) { try edit.confirmUpload(file, upTo: export.sequence) }
+        try withExtendedLifetime(file) { _ = try edit.confirmUpload(file, upTo: export.sequence) }
         try edit.setSynced(export.checksum, etag: etag, ancestors: ancestors)
       }
     }
@@ -78,25 +77,18 @@ extension PhotoCatalogue: SyncLedger {
         guard edit.record.syncedChecksum == expected else {
           throw SatchelError(.busy, "shard \(shard) was synchronized by another process meanwhile")
         }
-        var (conflicts, replaced) = (0, [RejectedRow]())
-        let before = try edit.photos()
-        let lost = logsLostRows ? try edit.rowsLost(to: file) : []
-        try withExtendedLifetime(file) {
+        let applied = try withExtendedLifetime(file) {
           if let confirmedUpTo, edit.record.pendingUpload?.checksum == checksum {
-            try edit.confirmUpload(file, upTo: confirmedUpTo)
-          } else {
-            replaced = try edit.keptLines(missingIn: file, after: confirmedUpTo ?? -1)
-            let isFirst = edit.record.isUnmet && confirmedUpTo == nil
-            conflicts = try edit.applyRemote(file, confirmedUpTo: confirmedUpTo, onConflict: onConflict)
-            if isFirst, !replaced.isEmpty, try edit.addKept(replaced, to: file) { replaced = [] }
+            return try edit.confirmUpload(file, upTo: confirmedUpTo)
           }
-          conflicts += try edit.logConflicts(lost, against: file, cause: .sync)
+          return try edit.applyRemote(
+            file, confirmedUpTo: confirmedUpTo, onConflict: onConflict, logsLostRows: logsLostRows)
         }
-        let removed = try edit.removed(from: before, by: file)
         try edit.setSynced(checksum, etag: etag, ancestors: ancestors)
         return PullResult(
-          photos: Int64(file.entries.count), rejected: file.rejected + replaced, removed: removed,
-          conflicts: conflicts, hasChanges: edit.record.hasChanges)
+          photos: Int64(file.entries.count), rejected: file.rejected + applied.replaced,
+          removed: applied.removed,
+          conflicts: applied.conflicts, hasChanges: edit.record.hasChanges)
       }
     }
   }
@@ -107,10 +99,18 @@ extension PhotoCatalogue: SyncLedger {
       return try read(otherwise: false) { connection, id in
         let record = try ShardTable(connection: connection, catalogue: id).record(shard)
         return try withExtendedLifetime(file) {
-          if record.isUnmet, record.isImported, record.base.kept > 0 { return true }
-          let merge = RemoteMerge(record, file, confirmedUpTo: nil, onConflict: onConflict)
-          return try LocalChanges.all(connection, catalogue: id, record: record)
-            .contains { merge.decision($0).base != .delete }
+          let merge = RemoteMerge(record, confirmedUpTo: nil, onConflict: onConflict)
+          let kept = KeptTable(connection: connection, catalogue: id, shard: shard)
+          var keeps = try kept.changes(by: file) { merge.merge(&$0, remote: $1) }
+            .contains { $0.after.local != $0.after.synced }
+          try PhotoVersions.each(connection, catalogue: id, file) { photo in
+            switch merge.decision(photo).base {
+            case .keep: if photo.base != nil { keeps = true }
+            case .write: keeps = true
+            case .delete: break
+            }
+          }
+          return keeps
         }
       }
     }
@@ -139,7 +139,7 @@ extension PhotoCatalogue: SyncLedger {
       let before = edit.record
       let result = try body(&edit)
       try edit.save()
-      if before.base != edit.record.base || before.changes != edit.record.changes
+      if edit.isChanged || before.changes != edit.record.changes
         || before.hasChanges != edit.record.hasChanges
       {
         notify([shard], in: transaction)
@@ -153,7 +153,7 @@ extension ShardState {
   init(_ record: ShardRecord) {
     self.init(
       index: record.shard, syncedChecksum: record.syncedChecksum, etag: record.etag.flatMap { ETag($0) },
-      photos: record.photos, syncedPhotos: record.syncedVersion.photos, hasChanges: record.hasChanges,
+      photos: record.photos, syncedPhotos: record.syncedPhotos, hasChanges: record.hasChanges,
       pendingUpload: record.pendingUpload, ancestors: record.ancestors)
   }
 }

@@ -43,8 +43,7 @@ protocol SyncLedger: Sendable {
     confirmedUpTo: Int64?, onConflict: ConflictPolicy, ancestors: String?, logsLostRows: Bool
   ) throws -> PullResult
 
-  /// Whether something would be left to upload after these bytes of the remote were applied; writes nothing. Lines
-  /// that are no photos count as such before the first sync, also those that the remote has.
+  /// Whether something would be left to upload after these bytes of the remote were applied; writes nothing.
   func keepsChanges(_ shard: Shard.Index, over bytes: [UInt8], onConflict: ConflictPolicy) throws -> Bool
 
   /// Records that both sides have the same content, when its etag was unknown, or nothing is left to upload.

@@ -96,7 +96,7 @@ final class RecoveredTable {
 
 extension Connection {
   /// Prepares SQL that is built at run time.
-  func compile(_ sql: String) throws -> Statement {
+  package func compile(_ sql: String) throws -> Statement {
     var compiled: OpaquePointer?
     let code = sqlite3_prepare_v2(handle, sql, -1, &compiled, nil)
     guard code == SQLITE_OK, let compiled else { throw error(code, "preparing “\(sql.prefix(60))”") }

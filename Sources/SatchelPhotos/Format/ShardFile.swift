@@ -4,7 +4,7 @@ import SatchelStorage
 /// A parsed shard file: its content in canonical form, and the range of each line.
 ///
 /// Made outside of any transaction. Lines are pointers into the bytes: callers have to extend this value's
-/// lifetime while they use them. Memory: 56 bytes a photo, and a copy of the file when it is not in canonical
+/// lifetime while they use them. Memory: 48 bytes a photo, and a copy of the file when it is not in canonical
 /// form.
 struct ShardFile {
   /// The number of bytes from which hashing on a separate thread is faster.
@@ -73,19 +73,13 @@ struct ShardFile {
 
   /// Returns a photo's line; nil when the file has none.
   func line(of md5: MD5) -> UnsafeRawBufferPointer? {
-    let position = position(of: md5)
-    guard position < entries.count, entries[position].md5 == md5 else { return nil }
-    return line(entries[position])
-  }
-
-  /// Returns the index of the first entry that is not before a photo.
-  func position(of md5: MD5) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
       if entries[middle].md5 < md5 { low = middle + 1 } else { high = middle }
     }
-    return low
+    guard low < entries.count, entries[low].md5 == md5 else { return nil }
+    return line(entries[low])
   }
 
   /// Returns the range of all rows when they are canonical and consecutive; else nil.

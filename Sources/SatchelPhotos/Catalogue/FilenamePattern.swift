@@ -1,44 +1,4 @@
 import SatchelCore
-import SatchelStorage
-
-/// Decides which photos of one shard match a query.
-final class PhotoFilter {
-  private let query: PhotoQuery
-  private let pattern: FilenamePattern?
-  private let local: LocalTable
-  private var states: [MD5: (isStarred: Bool, backup: BackupStatus)] = [:]
-
-  init(_ query: PhotoQuery, _ scan: ShardScan) {
-    self.query = query
-    pattern = query.filename.map { FilenamePattern($0) }
-    local = LocalTable(connection: scan.connection, catalogue: scan.catalogue)
-  }
-
-  /// Loads the local columns of a part of the shard; must be called before its photos are filtered.
-  func begin(_ range: ClosedRange<MD5>) throws {
-    if query.isStarred != nil || query.backup != nil { states = try local.states(in: range) }
-  }
-
-  func matches(_ photo: ShardScan.Row) throws -> Bool {
-    if let from = query.from, photo.row.photodate < from { return false }
-    if let to = query.to, photo.row.photodate > to { return false }
-    if let pattern, !photo.withFilename({ pattern.matches($0) }) { return false }
-    guard query.isStarred != nil || query.backup != nil else { return true }
-    let state = states[photo.md5]
-    if let backup = query.backup, backup != state?.backup ?? .notBackedUp { return false }
-    guard let isStarred = query.isStarred else { return true }
-    return isStarred == state?.isStarred ?? false
-  }
-}
-
-extension ShardScan.Row {
-  /// Passes the name's bytes to `body`, without quotes.
-  func withFilename<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    let field = row.filename
-    guard field.hasDoubledQuotes else { return try body(bytes[within: field.start..<field.end]) }
-    return try Array(ShardRow.text(field, in: bytes).utf8).withUnsafeBytes { try body($0) }
-  }
-}
 
 /// A pattern of file names, in the syntax of `PhotoQuery.filename`. Names and patterns are compared in NFC, because some
 /// systems store names in NFD (Unicode, UAX #15).
