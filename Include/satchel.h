@@ -2858,6 +2858,51 @@ SATCHEL_API satchel_status satchel_photos_delete(
     satchel_photos *photos, satchel_bytes md5s, int64_t *deleted);
 
 /**
+ * Returns photos of the trash.
+ *
+ * A row that is removed, by a call, by a scan, by an import or by a synchronization, stays in
+ * the trash for 30 days, and what is local to it beyond that.
+ *
+ * @param photos    the catalogue
+ * @param after     only photos after this MD5, the last one of the page before; empty for
+ *                  the first page
+ * @param limit     the size of a page, 1 to 100,000
+ * @param[out] out  a JSON object: `photos`, an array in the order of the MD5s, each with the
+ *                  columns of its row and `removed`, Unix ms; and `next`, which is `after` of
+ *                  the next page, null for the last one
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another limit.
+ */
+SATCHEL_API satchel_status satchel_photos_trash(
+    satchel_photos *photos, satchel_bytes after, int32_t limit, satchel_buffer *out);
+
+/**
+ * Restores rows from the trash, with what was local to them.
+ *
+ * The next synchronization sends them. Scans add photos again that were deleted on this
+ * device; satchel_photos_delete() keeps them from that.
+ *
+ * @param photos         the catalogue
+ * @param md5s           a JSON array of MD5s; those that are not in the trash are ignored.
+ *                       Empty for the whole trash
+ * @param[out] restored  how many rows were restored; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID.
+ */
+SATCHEL_API satchel_status satchel_photos_restore_rows(
+    satchel_photos *photos, satchel_bytes md5s, int64_t *restored);
+
+/**
+ * Empties the trash.
+ *
+ * @param photos        the catalogue
+ * @param[out] deleted  how many photos it had; may be NULL
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_photos_empty_trash(satchel_photos *photos, int64_t *deleted);
+
+/**
  * Returns the photos that match a query, one page at a time.
  *
  * @anchor json_photo_query
@@ -2865,18 +2910,28 @@ SATCHEL_API satchel_status satchel_photos_delete(
  *
  * | field           | type    | meaning                                               |
  * | --------------- | ------- | ----------------------------------------------------- |
- * | `from`          | integer | the first photodate, Unix seconds                     |
- * | `to`            | integer | the last photodate, Unix seconds                      |
+ * | `from`          | integer | the first photodate, in seconds since 1970 on `clock` |
+ * | `to`            | integer | the last photodate, in seconds since 1970 on `clock`  |
+ * | `clock`         | string  | "utc", the default: these are Unix seconds; "local":  |
+ * |                 |         | on the wall where each photo was taken; or a zone,    |
+ * |                 |         | such as "Europe/Berlin" or "+02:00"                   |
  * | `filename`      | string  | a pattern with * and ?, in any Unicode normal form    |
  * | `starred`       | boolean | whether the photo has a star                          |
  * | `backup_status` | string  | the status of its backup                              |
  * | `shard`         | integer | 0 to 15                                               |
+ * | `camera`        | string  | the `camera_model`                                    |
+ * | `folder`        | string  | a folder that has a file of the photo, here, or a     |
+ * |                 |         | folder above it; relative to the directory            |
+ * | `place`         | object  | where it was taken, see below                         |
+ * | `present`       | boolean | whether the last scan here found a file of it         |
  * | `order`         | string  | "md5", "photodate" or "filename"                      |
  * | `descending`    | boolean | reverses the order                                    |
  * | `limit`         | integer | the size of a page, 1 to 100,000; 1,000 when left out |
  * | `after`         | string  | `next` of the previous page                           |
  *
- * The result is
+ * A place is {"south", "west", "north", "east"} in degrees, across the antimeridian if west
+ * is larger than east; or {"latitude", "longitude", "metres"}, which is all within that
+ * distance on a sphere. The result is
  *
  * | field    | type             | meaning                                            |
  * | -------- | ---------------- | -------------------------------------------------- |
@@ -2905,6 +2960,24 @@ SATCHEL_API satchel_status satchel_photos_query(
  */
 SATCHEL_API satchel_status satchel_photos_count(
     satchel_photos *photos, satchel_bytes query, int64_t *count);
+
+/**
+ * Returns the numbers of photos by month, day, camera or folder.
+ *
+ * Reads the photos that match; for all photos by month or day of UTC, an index.
+ *
+ * @param photos    the catalogue
+ * @param group     "month" or "day", on the clock of the query, "camera", or "folder": that
+ *                  of the photo's files here; a photo counts once in each of its folders
+ * @param query     a @ref json_photo_query "query"; empty for all photos
+ * @param[out] out  a JSON array of {"key", "photos"} in the order of the keys: "2024-02",
+ *                  "2024-02-29", the `camera_model`, or the folder relative to the
+ *                  directory; null, the last one, for photos of no known camera
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another group or an invalid query.
+ */
+SATCHEL_API satchel_status satchel_photos_counts(
+    satchel_photos *photos, satchel_bytes group, satchel_bytes query, satchel_buffer *out);
 
 /**
  * Returns the status of a catalogue.
@@ -2944,6 +3017,31 @@ SATCHEL_API satchel_status satchel_photos_count(
  * **Returns** SATCHEL_OK or a default status.
  */
 SATCHEL_API satchel_status satchel_photos_status(
+    satchel_photos *photos, satchel_buffer *out);
+
+/**
+ * Returns where the files of the photos are, and which are backed up.
+ *
+ * | field       | type    | meaning                                                     |
+ * | ----------- | ------- | ----------------------------------------------------------- |
+ * | `present`   | object  | photos with a file here, as of the last scan                |
+ * | `missing`   | object  | photos whose file was here, and is not any more             |
+ * | `elsewhere` | object  | photos whose file was never here                            |
+ * | `damaged`   | integer | photos whose file is missing or damaged in the remote, as   |
+ * |             |         | of the last satchel_photos_backup_refresh()                 |
+ * | `trash`     | integer | photos in the trash                                         |
+ * | `hidden`    | integer | photos that were deleted here while their files stayed      |
+ * | `safe`      | boolean | whether every photo is backed up                            |
+ *
+ * The objects are {"photos", "backed_up"}. Uses no network: a backup counts as this device
+ * knows it, by its own runs and by satchel_photos_backup_refresh(). Reads every row.
+ *
+ * @param photos    the catalogue
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_photos_safety(
     satchel_photos *photos, satchel_buffer *out);
 
 /**

@@ -84,6 +84,67 @@ public func satchel_photos_count(
   }
 }
 
+@_cdecl("satchel_photos_counts") @implementation
+public func satchel_photos_counts(
+  _ photos: OpaquePointer!, _ group: satchel_bytes, _ query: satchel_bytes,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let name = try group.text("group")
+    guard let group = PhotoGroup(rawValue: name) else {
+      let names = PhotoGroup.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+      throw SatchelError(.invalid, "group: must be one of \(names)")
+    }
+    let counts = try Handles.photos.borrow(photos).counts(by: group, query.photoQuery())
+    try give(.array(counts.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_photos_trash") @implementation
+public func satchel_photos_trash(
+  _ photos: OpaquePointer!, _ after: satchel_bytes, _ limit: Int32,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.photos.borrow(photos)
+    let md5 = try after.size == 0 ? nil : after.md5()
+    let found = try catalogue.trash(limit: Int(limit), after: md5)
+    let next = found.count < limit ? nil : found.last.map { JSONValue.string("\($0.photo.md5)") }
+    try give(["photos": .array(found.map(\.json)), "next": next ?? .null], to: out)
+  }
+}
+
+@_cdecl("satchel_photos_restore_rows") @implementation
+public func satchel_photos_restore_rows(
+  _ photos: OpaquePointer!, _ md5s: satchel_bytes, _ restored: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  restored?.pointee = 0
+  return guarded {
+    let catalogue = try Handles.photos.borrow(photos)
+    let given = try md5s.jsonIfAny("md5s")
+    let count = try catalogue.restoreRows(given == .null ? nil : MD5.list(json: given))
+    restored?.pointee = Int64(count)
+  }
+}
+
+@_cdecl("satchel_photos_empty_trash") @implementation
+public func satchel_photos_empty_trash(
+  _ photos: OpaquePointer!, _ deleted: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  deleted?.pointee = 0
+  return guarded {
+    let count = try Handles.photos.borrow(photos).emptyTrash()
+    deleted?.pointee = count
+  }
+}
+
+@_cdecl("satchel_photos_safety") @implementation
+public func satchel_photos_safety(
+  _ photos: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.photos.borrow(photos).safety().json, to: $0) }
+}
+
 @_cdecl("satchel_photos_status") @implementation
 public func satchel_photos_status(
   _ photos: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!

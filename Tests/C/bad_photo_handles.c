@@ -28,6 +28,15 @@ static void no_photos(const char *what, satchel_photos *photos) {
     number = 77;
     refused(what, wanted, NULL, satchel_photos_count(photos, none, &number));
     CHECK(number == 0, "%s: the count is not emptied", what);
+    refused_out(what, wanted, NULL, satchel_photos_counts(photos, text("day"), none, &out));
+    refused_out(what, wanted, NULL, satchel_photos_trash(photos, none, 1, &out));
+    number = 77;
+    refused(what, wanted, NULL, satchel_photos_restore_rows(photos, none, &number));
+    CHECK(number == 0, "%s: the count is not emptied", what);
+    number = 77;
+    refused(what, wanted, NULL, satchel_photos_empty_trash(photos, &number));
+    CHECK(number == 0, "%s: the count is not emptied", what);
+    refused_out(what, wanted, NULL, satchel_photos_safety(photos, &out));
     refused_out(what, wanted, NULL, satchel_photos_status(photos, &out));
     refused(what, wanted, NULL, satchel_photos_modified_shards(photos, &bits));
     CHECK(bits == 0, "%s: the bits are not emptied", what);

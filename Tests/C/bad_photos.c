@@ -166,6 +166,17 @@ static void queries(void) {
         {"to", "{\"to\":1.5}"},
         {"filename", "{\"filename\":7}"},
         {"starred", "{\"starred\":1}"},
+        {"clock", "{\"clock\":\"../../etc/passwd\"}"},
+        {"clock", "{\"clock\":5}"},
+        {"camera", "{\"camera\":5}"},
+        {"folder", "{\"folder\":[]}"},
+        {"present", "{\"present\":\"yes\"}"},
+        {"place", "{\"place\":5}"},
+        {"place", "{\"place\":{\"south\":5,\"north\":4,\"west\":0,\"east\":1}}"},
+        {"north", "{\"place\":{\"south\":5,\"west\":0,\"east\":1}}"},
+        {"place", "{\"place\":{\"latitude\":0,\"longitude\":0,\"metres\":-1}}"},
+        {"place", "{\"place\":{\"latitude\":0,\"longitude\":1e300,\"metres\":1}}"},
+        {"radius", "{\"place\":{\"radius\":1}}"},
         {"backup_status", "{\"backup_status\":\"done\"}"},
         {"shard", "{\"shard\":16}"},
         {"shard", "{\"shard\":-1}"},
@@ -189,7 +200,13 @@ static void queries(void) {
         refused(table[index].query, SATCHEL_EINVALID, table[index].place,
                 satchel_photos_count(device.photos, text(table[index].query), &count));
         CHECK(count == 0, "%s: the count is not emptied", table[index].query);
+        refused_out(table[index].query, SATCHEL_EINVALID, table[index].place,
+                    satchel_photos_counts(device.photos, text("day"), text(table[index].query), &out));
     }
+    static const char *const groups[] = {"", "year", "DAY", "\xFF"};
+    for (size_t index = 0; index < sizeof groups / sizeof *groups; index++)
+        refused_out("a bad group", SATCHEL_EINVALID, "group",
+                    satchel_photos_counts(device.photos, text(groups[index]), text(""), &out));
     static const satchel_bytes impossible[] = {{NULL, 2}, {"{}", SIZE_MAX}};
     for (int index = 0; index < 2; index++) {
         refused_out("impossible", SATCHEL_EINVALID, "query",
@@ -206,6 +223,13 @@ static void queries(void) {
         refused_out("a bad limit", SATCHEL_EINVALID, "limit",
                     satchel_photos_conflicts(device.photos, 0, limits[index], &out));
     }
+    for (size_t index = 0; index < sizeof limits / sizeof *limits; index++)
+        refused_out("a bad limit", SATCHEL_EINVALID, "limit",
+                    satchel_photos_trash(device.photos, text(""), limits[index], &out));
+    refused_out("no MD5", SATCHEL_EINVALID, "md5", satchel_photos_trash(device.photos, text("a"), 1, &out));
+    int64_t number = 77;
+    refused("no MD5s", SATCHEL_EINVALID, "md5",
+            satchel_photos_restore_rows(device.photos, text("[\"a\"]"), &number));
     static const int64_t ids[] = {0, -1, 77, INT64_MAX, INT64_MIN};
     for (size_t index = 0; index < sizeof ids / sizeof *ids; index++) {
         refused("no conflict", SATCHEL_ENOTFOUND, NULL, satchel_photos_resolve(device.photos, ids[index], text("{\"keep\":\"local\"}")));

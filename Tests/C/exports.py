@@ -39,7 +39,8 @@ def ballast(library: str) -> list[str]:
     """Symbols of Swift's regex engine, of its concurrency, and of libdispatch, exported or not."""
     symbols = (line.split()[-1] for line in run("nm", library).splitlines() if line)
     return [
-        name for name in symbols
+        name
+        for name in symbols
         if "_StringProcessing" in name
         or "RegexParser" in name
         or name.startswith(("dispatch_", "swift_task_"))

@@ -5,6 +5,7 @@ import Testing
 
 /// Columns of which every value of the type is sound, since nothing else in the store depends on it.
 private let independent: Set<String> = [
+  "photo_trash.filename", "photo_trash.height",
   // Whose data it is, and when entries were received.
   "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id",
   "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
@@ -75,7 +76,7 @@ private let optional: Set<String> = [
   // Values of the app.
   "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.
-  "change", "conflict", "photo_file", "photo_index", "record_migration",
+  "change", "conflict", "photo_file", "photo_index", "photo_trash", "record_migration",
   "outbox_saved", "remote_probe", "story_tag", "sync_owner",
 ]
 

@@ -90,7 +90,8 @@ def fill_guide(folder):
 def fill_pictures(folder):
     for number in range(1, 5):
         photo = (ROOT / "Tests/Fixtures/photos/baseline.jpg").read_bytes()
-        path = folder / f"Pictures/IMG_{number}.jpg"
+        path = folder / "Pictures" / ("trips" if number == 4 else "") / f"IMG_{number}.jpg"
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(photo + bytes([number]))
     with satchel.open(folder / "guide.satchel") as store:
         photos = store.photos(folder / "Pictures")
@@ -98,6 +99,7 @@ def fill_pictures(folder):
         for photo in list(photos.iterate()):
             row = {"md5": photo.md5, "filename": photo.filename, "size": photo.size}
             photos.upsert({**row, "photodate": FEBRUARY, "modified": FEBRUARY})
+            photos.set_local(photo.md5, camera_model="X100V", latitude=47.37, longitude=8.54)
             photos.star(photo.md5)
     shutil.copy(folder / "guide.satchel", folder / "phone.satchel")
 
@@ -213,6 +215,11 @@ def prepare(home, example):
     if re.search(r"photos (verify|backup restore|backup refresh|backup delete)", example):
         home.run("satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos")
         home.run("satchel photos backup run guide.satchel ~/Pictures --user ana --remote s3://photos --all")
+    if "photos trash" in example:
+        (home.folder / "Pictures/IMG_1.jpg").unlink()
+        home.run("satchel photos scan --delete-missing guide.satchel ~/Pictures")
+        [removed] = json.loads(home.run("satchel photos trash list guide.satchel ~/Pictures --json"))
+        example = example.replace(MD5, removed["md5"])
     if "photos import" in example:
         home.run("satchel photos export guide.satchel ~/Pictures")
         home.run("satchel photos export guide.satchel ~/Pictures backup/.photolala")

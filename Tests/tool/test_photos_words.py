@@ -12,7 +12,8 @@ PHOTOS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "photos"]
 
 def test_all_commands_exist():
     backups = [f"backup {each}" for each in ("run", "restore", "restore-all", "refresh", "delete")]
-    words = ["scan", "status", "query", "sync", "verify", *backups, "export", "import"]
+    trash = [f"trash {each}" for each in ("list", "restore", "empty")]
+    words = ["scan", "status", "query", *trash, "sync", "verify", *backups, "export", "import"]
     words += ["probe", "move", "detach"]
     assert words == PHOTOS
 

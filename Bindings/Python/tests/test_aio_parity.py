@@ -26,7 +26,7 @@ TWINS: Dict[type, type] = {
     satchel.StoryLibrary: satchel.aio.StoryLibrary,
 }
 #: Methods that are not awaited: asynchronous iterators, and blocks.
-NOT_AWAITED = {"iterate", "iterate_changes", "watch", "batch", "timeout", "changes"}
+NOT_AWAITED = {"iterate", "iterate_changes", "iterate_trash", "watch", "batch", "timeout", "changes"}
 
 
 def public(kind: type) -> Set[str]:

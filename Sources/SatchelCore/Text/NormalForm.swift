@@ -36,11 +36,18 @@ package enum NormalForm {
   }
 
   /// Returns text in NFC.
-  package static func composed(_ text: String) -> String {
+  package static func composed(_ text: String) -> String { string(composed(decomposed(scalars(text)))) }
+
+  /// Returns text in NFD.
+  package static func decomposed(_ text: String) -> String { string(decomposed(scalars(text))) }
+
+  private static func scalars(_ text: String) -> [Int32] {
+    text.unicodeScalars.map { Int32(bitPattern: $0.value) }
+  }
+
+  private static func string(_ scalars: [Int32]) -> String {
     var result = String.UnicodeScalarView()
-    for scalar in composed(decomposed(text.unicodeScalars.map { Int32(bitPattern: $0.value) })) {
-      result.append(Unicode.Scalar(UInt32(bitPattern: scalar)) ?? "\u{FFFD}")
-    }
+    for scalar in scalars { result.append(Unicode.Scalar(UInt32(bitPattern: scalar)) ?? "\u{FFFD}") }
     return String(result)
   }
 

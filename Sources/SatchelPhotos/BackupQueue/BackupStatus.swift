@@ -43,3 +43,9 @@ public enum BackupStatus: String, Sendable, CaseIterable {
     self = status
   }
 }
+
+/// A fault of the file of a photo in the remote, in the column `error` of its local row.
+enum BackupDamage: String {
+  case damaged = "damaged in the remote"
+  case missing = "missing in the remote"
+}

@@ -118,6 +118,8 @@ private struct BackupRefresh {
     }
     let missing = try findMissing()
     if queueMissing { try queue(missing) }
+    try note(.missing, of: missing)
+    try note(.damaged, of: damaged)
     report.requests = session.traffic.requests
     report.bytesDown = session.traffic.bytesDown
     return report
@@ -151,7 +153,7 @@ private struct BackupRefresh {
     if isReading { whole = try read(whole) }
     report.photos += Int64(whole.count)
     try catalogue.changeLocal(of: whole) { local, _ in
-      guard local.isBackedUpElsewhere else { return false }
+      guard local.isBackedUpElsewhere || local.backup == .uploaded && local.error != nil else { return false }
       if !local.isStarred { report.starred += 1 }
       (local.isStarred, local.backup, local.queued, local.error) = (true, .uploaded, nil, nil)
       return true
@@ -200,10 +202,13 @@ private struct BackupRefresh {
       report.queued += 1
       return true
     }
-    // A run then replaces the object, even one whose size is right.
-    try catalogue.changeLocal(of: damaged) { local, _ in
-      guard local.backup == .queued else { return false }
-      local.error = "damaged in the remote"
+  }
+
+  /// Records what is wrong in the remote, for `safety`. A run replaces what is damaged, even if its size is right.
+  private func note(_ fault: BackupDamage, of photos: [MD5]) throws {
+    try catalogue.changeLocal(of: photos) { local, _ in
+      guard local.backup == .queued || local.backup == .uploaded else { return false }
+      local.error = fault.rawValue
       return true
     }
   }

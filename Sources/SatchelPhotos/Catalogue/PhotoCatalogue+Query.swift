@@ -18,15 +18,29 @@ extension PhotoCatalogue {
 
   /// Returns how many photos match a query; its order, limit and cursor are ignored.
   ///
-  /// - Throws: `.closed`, `.damaged`
+  /// - Throws: `.invalid` for a place that is not on the earth, `.closed`, `.damaged`
   public func count(_ query: PhotoQuery) throws -> Int64 {
-    try readInterruptibly(otherwise: 0) { connection, id in
+    try query.validate()
+    return try readInterruptibly(otherwise: 0) { connection, id in
       guard query.isUnfiltered else {
         return try PhotoSelect(connection: connection, catalogue: id, query: query).count()
       }
       let table = ShardTable(connection: connection, catalogue: id)
       return try query.shard.map { try table.record($0).photos }
         ?? table.records().reduce(0) { $0 + $1.photos }
+    }
+  }
+
+  /// Returns how many photos that match a query are in each month, day, or folder, or of each camera, in the order of
+  /// these; groups without photos are left out. The order, limit and cursor of the query are ignored.
+  ///
+  /// Reads the photos that match; for all photos by month or day of UTC, the index of dates. Memory: the groups.
+  ///
+  /// - Throws: as `count`
+  public func counts(by group: PhotoGroup, _ query: PhotoQuery = PhotoQuery()) throws -> [PhotoCount] {
+    try query.validate()
+    return try readInterruptibly(otherwise: []) { connection, id in
+      try PhotoSelect(connection: connection, catalogue: id, query: query).counts(by: group)
     }
   }
 }

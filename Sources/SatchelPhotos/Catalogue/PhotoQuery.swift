@@ -14,16 +14,27 @@ public struct PhotoQuery: Equatable, Sendable {
     case filename
   }
 
-  /// Photos taken at this time or later: Unix seconds.
+  /// Photos taken at this time or later: seconds since 1970 on `clock`.
   public var from: Int64?
-  /// Photos taken at this time or earlier: Unix seconds.
+  /// Photos taken at this time or earlier: seconds since 1970 on `clock`.
   public var to: Int64?
+  /// The clock of `from`, `to`, and of the days and months that photos are counted by.
+  public var clock = PhotoClock.utc
   /// A pattern of file names: "*" matches any characters, "?" one, and "\\" escapes the character after it.
   /// Case-sensitive; any Unicode normal form matches any other.
   public var filename: String?
   public var isStarred: Bool?
   public var backup: BackupStatus?
   public var shard: Shard.Index?
+  /// The model of the camera, as `PhotoMetadata.cameraModel`.
+  public var camera: String?
+  /// Photos with a file in this folder of this device or below it: a path relative to the catalogue's directory, in any
+  /// Unicode normal form.
+  public var folder: String?
+  /// Photos that were taken there.
+  public var place: PhotoPlace?
+  /// Whether the last scan of this device found a file of the photo.
+  public var isPresent: Bool?
   public var order = Order.md5
   public var isDescending = false
   /// Photos of a page: 1 to 100,000.
@@ -35,10 +46,21 @@ public struct PhotoQuery: Equatable, Sendable {
   public init() {}
 
   /// Whether every photo of its shards matches.
-  var isUnfiltered: Bool { from == nil && to == nil && filename == nil && isStarred == nil && backup == nil }
+  var isUnfiltered: Bool {
+    !hasDates && filename == nil && !readsLocal && folder == nil && isPresent == nil
+  }
 
-  /// - Throws: `SatchelError` `.invalid` for a limit out of range
+  /// Whether a filter reads the local columns.
+  var readsLocal: Bool {
+    isStarred != nil || backup != nil || camera != nil || place != nil || (clock == .local && hasDates)
+  }
+
+  /// Whether dates are a filter.
+  var hasDates: Bool { from != nil || to != nil }
+
+  /// - Throws: `SatchelError` `.invalid` for a limit out of range, and a place that is not on the earth
   func validate() throws {
+    try place?.validate()
     guard (1...100_000).contains(limit) else {
       throw SatchelError(.invalid, "query: \"limit\" must be 1 to 100000, is \(limit)")
     }
@@ -47,12 +69,14 @@ public struct PhotoQuery: Equatable, Sendable {
 
 extension PhotoQuery {
   private static let keys: Set = [
-    "from", "to", "filename", "starred", "backup_status", "shard", "order", "descending", "limit", "after",
+    "from", "to", "clock", "filename", "starred", "backup_status", "shard", "camera", "folder", "place",
+    "present",
+    "order", "descending", "limit", "after",
   ]
 
-  /// Reads a query from an object with the keys from, to, filename, starred, backup_status, shard (0 to 15),
-  /// order ("md5", "photodate", "filename"), descending, limit, after (`PhotoPage.next`); null counts as
-  /// absent.
+  /// Reads a query from an object with the keys from, to, clock, filename, starred, backup_status, shard (0 to 15),
+  /// camera, folder, place, present, order ("md5", "photodate", "filename"), descending, limit, after
+  /// (`PhotoPage.next`); null counts as absent.
   ///
   /// - Throws: `SatchelError` `.invalid` that names the key, for an unknown key or a wrong value
   package init(json: JSONValue) throws {
@@ -60,7 +84,19 @@ extension PhotoQuery {
     let object = try JSONReading("query", json, keys: Self.keys)
     from = try object.integer("from")
     to = try object.integer("to")
+    if let name = try object.string("clock") {
+      guard let clock = try? PhotoClock(name) else {
+        throw object.fault("clock", "must be \"utc\", \"local\" or a time zone, such as \"Europe/Berlin\"")
+      }
+      self.clock = clock
+    }
     filename = try object.string("filename")
+    camera = try object.string("camera")
+    folder = try object.string("folder")
+    isPresent = try object.boolean("present")
+    if let place = object.object["place"], !place.isNull {
+      self.place = try PhotoPlace(try JSONReading("query: /place", place, keys: PhotoPlace.keys))
+    }
     isStarred = try object.boolean("starred")
     backup = try object.string("backup_status").map { try BackupStatus(name: $0) }
     if let number = try object.integer("shard") {

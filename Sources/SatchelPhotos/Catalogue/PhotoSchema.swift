@@ -14,6 +14,8 @@ package enum PhotoSchema {
         "photo.size": whole, "photo.photodate": StoredRange.any, "photo.modified": StoredRange.any,
         "photo.width": whole, "photo.height": whole,
         "photo_base.sequence": StoredRange.count, "photo_base.is_imported": StoredRange.flag,
+        "photo_trash.size": whole, "photo_trash.photodate": StoredRange.any,
+        "photo_trash.modified": StoredRange.any, "photo_trash.width": whole, "photo_trash.height": whole,
         "photo_kept.shard": 0...15, "photo_kept.copies": KeptTable.range,
         "photo_kept.synced_copies": KeptTable.range,
         "photo_shard.shard": 0...15, "photo_shard.photos": changes, "photo_shard.changes": changes,
@@ -34,6 +36,7 @@ package enum PhotoSchema {
         "photo_catalogue.created": .stamp, "photo_catalogue.modified": .stamp,
         "photo_catalogue.last_sync": .stamp,
         "photo_shard.modified": .stamp, "photo_shard.synced": .stamp, "photo_local.last_attempt": .stamp,
+        "photo_trash.photodate": .kept, "photo_trash.modified": .kept, "photo_trash.removed": .stamp,
         "photo.photodate": .kept, "photo.modified": .kept,
         "photo_local.scanned_date": .kept, "photo_local.thumbnail_cached_at": .kept,
         "photo_local.preview_cached_at": .kept, "photo_file.modified": .kept,
@@ -85,6 +88,22 @@ package enum PhotoSchema {
       PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_photodate ON photo(catalogue, photodate);
+
+    -- Rows of photos that were removed, as they were; `removed`: Unix ms. Rows whose photo is there again do not count.
+    CREATE TABLE photo_trash(
+      catalogue INTEGER NOT NULL,
+      md5 BLOB NOT NULL,
+      filename TEXT NOT NULL,
+      size INTEGER NOT NULL,
+      photodate INTEGER NOT NULL,
+      modified INTEGER NOT NULL,
+      width INTEGER,
+      height INTEGER,
+      apple_photo_id TEXT,
+      removed INTEGER NOT NULL,
+      PRIMARY KEY(catalogue, md5)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX photo_trash_removed ON photo_trash(catalogue, removed);
 
     -- The photos that were changed or deleted since the last sync: `line` is the row of the shard that was
     -- synchronized, NULL for a photo that is new. A change that was taken back has a row only while an upload is
@@ -169,6 +188,8 @@ package enum PhotoSchema {
       PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_local_queue ON photo_local(catalogue, queued) WHERE backup = 1;
+    CREATE INDEX photo_local_camera ON photo_local(catalogue, camera_model) WHERE camera_model IS NOT NULL;
+    CREATE INDEX photo_local_place ON photo_local(catalogue, latitude, longitude) WHERE latitude IS NOT NULL;
     CREATE INDEX photo_local_lease ON photo_local(catalogue, lease_owner) WHERE backup = 2;
 
     -- The parts of this device's index of files that remotes have: the object's key, the SHA-256 of its bytes and

@@ -62,7 +62,9 @@ struct PhotoTable {
     }
   }
 
-  func remove(_ md5: MD5) throws {
+  /// Moves a photo to the trash.
+  func remove(_ md5: MD5, now: Int64) throws {
+    try TrashTable(connection: connection, catalogue: catalogue).add(md5, now: now)
     try md5.withBytes {
       try connection.run("DELETE FROM photo WHERE catalogue = ? AND md5 = ?", .integer(catalogue), .blob($0))
     }

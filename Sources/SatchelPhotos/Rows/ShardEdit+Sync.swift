@@ -107,7 +107,7 @@ extension ShardEdit {
       case .delete:
         record.photos -= 1
         applied.removed += 1
-        try photos.remove(photo.md5)
+        try photos.remove(photo.md5, now: transaction.now)
         isChanged = true
       }
       switch decision.base {

@@ -26,7 +26,10 @@ struct ShardEdit {
 
   /// Writes the shard's own row.
   mutating func save() throws {
-    if isChanged { record.modified = transaction.now }
+    if isChanged {
+      record.modified = transaction.now
+      try TrashTable(connection: connection, catalogue: catalogue).expire(now: transaction.now)
+    }
     try ShardTable(connection: connection, catalogue: catalogue).put(record)
   }
 
@@ -52,7 +55,7 @@ struct ShardEdit {
     base before: BaseTable.Row?,
     isImported: Bool
   ) throws {
-    if let line { try photos.put(md5, line) } else { try photos.remove(md5) }
+    if let line { try photos.put(md5, line) } else { try photos.remove(md5, now: transaction.now) }
     record.photos += (line == nil ? 0 : 1) - (old == nil ? 0 : 1)
     (record.source, record.sequence, isChanged) = (nil, sequence, true)
     let base = before.map { $0.base.line } ?? old

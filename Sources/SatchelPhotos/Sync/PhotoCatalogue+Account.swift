@@ -163,7 +163,8 @@ extension PhotoCatalogue {
     for sql: StaticString in [
       "DELETE FROM photo_shard WHERE catalogue = ?", "DELETE FROM photo WHERE catalogue = ?",
       "DELETE FROM photo_base WHERE catalogue = ?", "DELETE FROM photo_kept WHERE catalogue = ?",
-      "DELETE FROM photo_local WHERE catalogue = ?", "DELETE FROM photo_file WHERE catalogue = ?",
+      "DELETE FROM photo_trash WHERE catalogue = ?", "DELETE FROM photo_local WHERE catalogue = ?",
+      "DELETE FROM photo_file WHERE catalogue = ?",
       "DELETE FROM photo_index WHERE catalogue = ?", "UPDATE photo_catalogue SET device = NULL WHERE id = ?",
     ] {
       try connection.run(sql, .integer(id))

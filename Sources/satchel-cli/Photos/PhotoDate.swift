@@ -3,24 +3,28 @@ import Satchel
 
 /// A time given on the command line: Unix seconds, or an ISO 8601 date from a month down to a second.
 struct PhotoDate {
-  /// The first and the last Unix second of the given period; "2024-02" is a month.
+  /// The first and the last second of the given period; "2024-02" is a month. Unix seconds, or for a date without a time
+  /// zone seconds since 1970 on the clock of the query.
   let seconds: ClosedRange<Int64>
+  /// Whether it is a date without a time zone.
+  let isOnWall: Bool
 
   /// - Throws: `ValidationError` for text that is not a time, and for dates that do not exist
   init(_ text: String) throws {
     if let seconds = Int64(text) {
-      self.seconds = seconds...seconds
-    } else if let seconds = Self.calendar(text) {
-      self.seconds = seconds
+      (self.seconds, isOnWall) = (seconds...seconds, false)
+    } else if let (seconds, isOnWall) = Self.calendar(text) {
+      (self.seconds, self.isOnWall) = (seconds, isOnWall)
     } else {
       let examples = "2024-02, 2024-02-29 or 2024-02-29T12:30:00+01:00"
       throw ValidationError("\(text.printable): neither a time like \(examples), nor Unix seconds")
     }
   }
 
-  static let help = "as 2024-02, 2024-02-29, 2024-02-29T12:30 (in UTC, or with +01:00), or Unix seconds."
+  static let help =
+    "as 2024-02, 2024-02-29, 2024-02-29T12:30 (with +01:00 or Z for a moment), or Unix seconds."
 
-  private static func calendar(_ text: String) -> ClosedRange<Int64>? {
+  private static func calendar(_ text: String) -> (seconds: ClosedRange<Int64>, isOnWall: Bool)? {
     let pattern =
       #/
       ([0-9]{4})-([0-9]{2})
@@ -44,7 +48,7 @@ struct PhotoDate {
     } else {
       length = hour == nil ? 86_400 : second == nil ? 60 : 1
     }
-    return (first - offset.seconds)...(first - offset.seconds + length - 1)
+    return ((first - offset.seconds)...(first - offset.seconds + length - 1), zone == nil)
   }
 
   private static func number(_ digits: Substring?) -> Int32? { digits.flatMap { Int32($0) } }

@@ -39,10 +39,16 @@ struct TablePhotoFormat: PhotoFormat {
     let heading = Self.line(["taken", "pixels", "bytes", "", "backup", "md5", "filename"])
     let pixels = photo.photo.width.flatMap { width in photo.photo.height.map { "\(width)x\($0)" } }
     let line = Self.line([
-      Terminal.time(seconds: photo.photo.photodate), pixels ?? "", "\(photo.photo.size)",
+      Terminal.time(seconds: wallTime(photo)), pixels ?? "", "\(photo.photo.size)",
       photo.isStarred ? "*" : "", photo.backup.label, photo.md5.description, photo.photo.filename.printable,
     ])
     return isFirst ? heading + line : line
+  }
+
+  /// The time on the wall where the photo was taken, in seconds as if it were in UTC.
+  private func wallTime(_ photo: PhotoDetails) -> Int64 {
+    let (time, isTooLate) = photo.photo.photodate.addingReportingOverflow(photo.metadata.utcOffset ?? 0)
+    return isTooLate ? photo.photo.photodate : time
   }
 
   /// Fixed widths that fit what cameras write, so that all pages of a listing align.

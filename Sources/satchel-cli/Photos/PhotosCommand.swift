@@ -18,7 +18,8 @@ struct PhotosCommand: ParsableCommand {
       continues from there. A second Ctrl-C terminates them at once.
       """,
     subcommands: [
-      PhotoScanCommand.self, PhotoStatusCommand.self, PhotoQueryCommand.self, PhotoSyncCommand.self,
+      PhotoScanCommand.self, PhotoStatusCommand.self, PhotoQueryCommand.self, PhotoTrashCommand.self,
+      PhotoSyncCommand.self,
       PhotoVerifyCommand.self, PhotoBackupCommand.self,
       PhotoExportCommand.self, PhotoImportCommand.self, PhotoProbeCommand.self,
       PhotoMoveCommand.self, PhotoDetachCommand.self,

@@ -16,7 +16,9 @@ struct SyncText {
       lines.append("lost: \(Terminal.count(loss.entries, "entry", plural: "entries")) in \(loss.pack)")
     }
     lines += report.unsentPhotos.map { "photos of \($0) are not sent: see \"satchel photos sync\"" }
-    if report.isUnchanged, report.unsentPhotos.isEmpty { lines.append("nothing to transfer: both sides are in sync") }
+    if report.isUnchanged, report.unsentPhotos.isEmpty {
+      lines.append("nothing to transfer: both sides are in sync")
+    }
     lines.append(Terminal.traffic(requests: report.requests, report.bytesUp, report.bytesDown))
     text = lines.map(\.printable).joined(separator: "\n")
   }

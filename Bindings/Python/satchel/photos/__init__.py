@@ -22,7 +22,13 @@ from satchel._encoding import FilePath
 from satchel._library import answer, check, json_answer, library
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.errors import InvalidArgument
-from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, lend_lines, shard_number
+from satchel.photos._arguments import (
+    PhotoConditions,
+    conflict_policy,
+    conflict_policy_if_any,
+    lend_lines,
+    shard_number,
+)
 from satchel.photos._backup import PhotoBackup
 from satchel.photos._backup_reports import (
     PhotoBackupFailure,
@@ -56,11 +62,14 @@ from satchel.photos._reports import (
 from satchel.photos._rows import PhotoRows
 from satchel.photos._values import (
     CatalogueStatus,
+    FileCount,
     Photo,
     PhotoChange,
     PhotoFile,
     PhotoPage,
+    PhotoSafety,
     ShardStatus,
+    TrashedPhoto,
 )
 from satchel.remote import Remote, SyncProgress, work_with
 from satchel.sync._conflicts import ConflictEntry, entries, number_of
@@ -72,6 +81,7 @@ __all__ = [
     "DirectoryExport",
     "DirectoryImport",
     "DuplicateFile",
+    "FileCount",
     "FileRemark",
     "FormatCount",
     "ImportReport",
@@ -81,18 +91,21 @@ __all__ = [
     "PhotoBackupReport",
     "PhotoCatalogue",
     "PhotoChange",
+    "PhotoConditions",
     "PhotoFile",
     "PhotoPage",
     "PhotoRefreshReport",
     "PhotoRestoreAllReport",
     "PhotoRestoreFailure",
     "PhotoRestoreReport",
+    "PhotoSafety",
     "RejectedRow",
     "ScanProgress",
     "ScanReport",
     "ShardFailure",
     "ShardStatus",
     "SyncReport",
+    "TrashedPhoto",
     "VerifiedShard",
     "VerifyReport",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from datetime import date, datetime
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
+from datetime import date, datetime, time, timezone
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, TypedDict, Union
 
 from satchel import _abi, _encoding
 from satchel._abi import Bytes
@@ -14,6 +14,7 @@ from satchel.photos._values import GIVEN, ROW, Photo
 from satchel.values import EPOCH
 
 __all__ = [
+    "PhotoConditions",
     "PhotoName",
     "Time",
     "conflict_policy",
@@ -29,11 +30,47 @@ __all__ = [
 
 #: A photo by its MD5: 32 hexadecimal digits, the 16 bytes, or the photo itself.
 PhotoName = Union[str, bytes, Photo]
-#: Unix seconds, or a datetime with a time zone.
-Time = Union[int, datetime]
+#: Unix seconds, or a datetime with a time zone; on the clock on a wall a date, or a datetime without a zone.
+Time = Union[int, datetime, date]
+
+
+class PhotoConditions(TypedDict, total=False):
+    """The conditions of a query of photos, of which a photo matches all; None leaves one out.
+
+    ``from_`` and ``to`` are the earliest and the latest ``photodate``, both included: in Unix seconds or as
+    datetimes with a time zone. ``clock`` is the clock that they are on: "utc"; "local", that on the wall
+    where each photo was taken, by its ``utc_offset``; or a time zone, such as "Europe/Berlin" or "+02:00".
+    On these two they are datetimes without a time zone, or dates, whose days are included.
+
+    ``filename`` is the whole name: "*" stands for any characters, "?" for one, and a backslash escapes the
+    next character; case-sensitive, in any Unicode normal form. ``starred`` is whether they are starred,
+    ``backup_status`` "not_backed_up", "queued", "uploading", "uploaded" or "error", ``shard`` 0 to 15.
+
+    ``camera`` is the ``camera_model``. ``folder`` is a folder of this device that has a file of the photo,
+    or a folder above it, relative to the catalogue's directory. ``present`` is whether the last scan of
+    this device found a file of it. ``box`` are two latitudes and two longitudes, in degrees, between which
+    the photo was taken: south, west, north, east; across the antimeridian if west is larger than east.
+    ``near`` is within a distance: latitude, longitude, and metres on a sphere.
+    """
+
+    from_: Optional[Time]
+    to: Optional[Time]
+    clock: Optional[str]
+    filename: Optional[str]
+    starred: Optional[bool]
+    backup_status: Optional[str]
+    shard: Optional[int]
+    camera: Optional[str]
+    folder: Optional[str]
+    present: Optional[bool]
+    box: Optional[Tuple[float, float, float, float]]
+    near: Optional[Tuple[float, float, float]]
+
 
 # The policies that photos accept.
 _POLICIES = {name: _abi.CONFLICT_POLICY[name] for name in ("remote_wins", "merge")}
+_BOX = ("south", "west", "north", "east")
+_NEAR = ("latitude", "longitude", "metres")
 _SECONDS = ("photodate", "modified")
 _MILLISECONDS = ("thumbnail_cached_at", "preview_cached_at")
 
@@ -131,29 +168,47 @@ def lend_columns(columns: Dict[str, Any]) -> Bytes:
     return _encoding.lend_value(_with_numbers(columns, "the photo"), "columns")
 
 
-def lend_query(
-    from_: Optional[Time],
-    to: Optional[Time],
-    filename: Optional[str],
-    starred: Optional[bool],
-    backup_status: Optional[str],
-    shard: Optional[int],
-    **more: Any,
-) -> Bytes:
+def lend_query(conditions: Mapping[str, Any], **more: Any) -> Bytes:
     """Encodes the given parts of a query.
 
+    :param conditions: as :class:`PhotoConditions`
     :param more: order, descending, limit, after
     """
-    query = {
-        "from": _number(from_, "from_", 1),
-        "to": _number(to, "to", 1),
-        "filename": filename,
-        "starred": starred,
-        "backup_status": backup_status,
-        "shard": shard,
-        **more,
-    }
-    return _encoding.lend_given(query, "query")
+    for name in conditions:
+        if name not in PhotoConditions.__annotations__:
+            raise TypeError(f"photos have no condition {name!r}")
+    query = {name: value for name, value in conditions.items() if name not in ("from_", "to", "box", "near")}
+    is_on_wall = query.get("clock") not in (None, "utc")
+    query["from"] = _bound(conditions.get("from_"), "from_", is_on_wall, time.min)
+    query["to"] = _bound(conditions.get("to"), "to", is_on_wall, time.max)
+    query["place"] = _place(conditions.get("box"), conditions.get("near"))
+    return _encoding.lend_given({**query, **more}, "query")
+
+
+def _bound(value: Any, name: str, is_on_wall: bool, of_day: time) -> Any:
+    """A bound of dates, in seconds.
+
+    :param is_on_wall: whether it is on the clock on a wall
+    :param of_day: the time of a date without a time
+    """
+    if not is_on_wall or not isinstance(value, date):
+        return _number(value, name, 1)
+    if not isinstance(value, datetime):
+        value = datetime.combine(value, of_day)
+    if value.tzinfo is not None:
+        raise InvalidArgument(f"{name} has a time zone, and is compared with a clock on a wall: {value!r}")
+    return _number(value.replace(tzinfo=timezone.utc), name, 1)
+
+
+def _place(box: Any, near: Any) -> Optional[Dict[str, float]]:
+    if box is not None and near is not None:
+        raise InvalidArgument("box and near exclude each other")
+    for name, parts, keys in (("box", box, _BOX), ("near", near, _NEAR)):
+        if parts is not None:
+            if not isinstance(parts, (tuple, list)) or len(parts) != len(keys):
+                raise InvalidArgument(f"{name} must be {', '.join(keys)}, not {parts!r}")
+            return dict(zip(keys, parts))
+    return None
 
 
 def shard_number(shard: Any) -> int:

@@ -11,8 +11,8 @@ from satchel._handles import OfDirectory
 from satchel._library import check, json_answer, library, paged, scalar_answer
 from satchel.errors import NotFound, SatchelError
 from satchel.photos._arguments import (
+    PhotoConditions,
     PhotoName,
-    Time,
     conflict_policy_if_any,
     lend_columns,
     lend_md5,
@@ -27,14 +27,20 @@ from satchel.photos._values import (
     PhotoChange,
     PhotoFile,
     PhotoPage,
+    PhotoSafety,
+    TrashedPhoto,
     change_from,
     page_from,
     photo_from,
+    safety_from,
     status_from,
+    trashed_from,
 )
 from satchel.values import records_from
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from satchel.store import Store
 
 __all__ = ["PAGE", "PhotoRows"]
@@ -91,87 +97,68 @@ class PhotoRows(OfDirectory):
         check(library.satchel_photos_move(self._pointer, _encoding.lend(folder)))
         self._directory = path
 
-    def count(
-        self,
-        *,
-        from_: Optional[Time] = None,
-        to: Optional[Time] = None,
-        filename: Optional[str] = None,
-        starred: Optional[bool] = None,
-        backup_status: Optional[str] = None,
-        shard: Optional[int] = None,
-    ) -> int:
-        """The number of photos that match all given conditions.
+    def count(self, **conditions: Unpack[PhotoConditions]) -> int:
+        """The number of photos that match.
 
-        The conditions ``from_``, ``to``, ``filename``, ``starred``, ``backup_status`` and ``shard`` are those
-        of :meth:`query`.
+        :param conditions: those of :class:`PhotoConditions`, such as ``starred=True``
         """
-        lent = lend_query(from_, to, filename, starred, backup_status, shard)
+        lent = lend_query(conditions)
         return scalar_answer(ctypes.c_int64, library.satchel_photos_count, self._pointer, lent)
+
+    def counts(self, by: str, **conditions: Unpack[PhotoConditions]) -> Dict[Optional[str], int]:
+        """The numbers of photos in each group, in the order of the groups.
+
+        Groups are months, "2024-02", or days, "2024-02-29", on the clock of the conditions; models of
+        cameras; or folders of this device, relative to the catalogue's directory, where a photo counts once
+        in each of its folders. None is the group of photos of no known camera.
+
+        :param by: "month", "day", "camera" or "folder"
+        :param conditions: those of :class:`PhotoConditions`, such as ``clock="local"``
+        :raises InvalidArgument: for an invalid condition; the message names it
+        """
+        group, lent = _encoding.lend_text(by, "by"), lend_query(conditions)
+        found = json_answer(library.satchel_photos_counts, self._pointer, group, lent)
+        return {each["key"]: each["photos"] for each in found}
 
     def query(
         self,
         *,
-        from_: Optional[Time] = None,
-        to: Optional[Time] = None,
-        filename: Optional[str] = None,
-        starred: Optional[bool] = None,
-        backup_status: Optional[str] = None,
-        shard: Optional[int] = None,
         order: Optional[str] = None,
         descending: bool = False,
         limit: int = 1000,
         after: Optional[str] = None,
+        **conditions: Unpack[PhotoConditions],
     ) -> PhotoPage:
-        r"""The photos that match all given conditions, a page at a time.
+        """The photos that match, a page at a time.
 
-        :param from_: the earliest ``photodate``, in Unix seconds or as a datetime with a time zone
-        :param to: the latest, itself included
-        :param filename: the whole name; "*" stands for any characters, "?" for one, "\" escapes the
-            next character; case-sensitive
-        :param starred: whether they are starred
-        :param backup_status: "not_backed_up", "queued", "uploading", "uploaded" or "error"
-        :param shard: 0 to 15
         :param order: "md5", "photodate" or "filename"; None for "md5"
         :param descending: reverses the order
         :param limit: the maximum number of photos, 1 to 100,000
         :param after: the ``next`` of the previous page of the same query
+        :param conditions: those of :class:`PhotoConditions`, such as ``camera="X100"``
         :raises InvalidArgument: for an invalid condition; the message names it
         """
         more = {"order": order, "descending": bool(descending), "limit": limit, "after": after}
-        lent = lend_query(from_, to, filename, starred, backup_status, shard, **more)
-        return page_from(json_answer(library.satchel_photos_query, self._pointer, lent))
+        return page_from(
+            json_answer(library.satchel_photos_query, self._pointer, lend_query(conditions, **more))
+        )
 
     def iterate(
         self,
         *,
-        from_: Optional[Time] = None,
-        to: Optional[Time] = None,
-        filename: Optional[str] = None,
-        starred: Optional[bool] = None,
-        backup_status: Optional[str] = None,
-        shard: Optional[int] = None,
         order: Optional[str] = None,
         descending: bool = False,
+        **conditions: Unpack[PhotoConditions],
     ) -> Iterator[Photo]:
         """All photos that match, read lazily.
 
-        The conditions ``from_``, ``to``, ``filename``, ``starred``, ``backup_status`` and ``shard``, and
-        ``order`` and ``descending`` are those of :meth:`query`.
-
         Concurrent changes may be seen or not; an unchanged photo is yielded exactly once.
+
+        :param order: as that of :meth:`query`, as ``descending``
+        :param descending: reverses the order
+        :param conditions: those of :class:`PhotoConditions`
         """
-        query: Dict[str, Any] = {
-            "from_": from_,
-            "to": to,
-            "filename": filename,
-            "starred": starred,
-            "backup_status": backup_status,
-            "shard": shard,
-            "order": order,
-            "descending": descending,
-            "limit": PAGE,
-        }
+        query: Dict[str, Any] = {**conditions, "order": order, "descending": descending, "limit": PAGE}
         # Read the first page now, so that an invalid query raises here and not during iteration.
         return self._walk(query, self.query(**query))
 
@@ -184,6 +171,46 @@ class PhotoRows(OfDirectory):
     def status(self) -> CatalogueStatus:
         """Numbers and dates of the catalogue and its shards."""
         return status_from(json_answer(library.satchel_photos_status, self._pointer))
+
+    def safety(self) -> PhotoSafety:
+        """Where the files of the photos are, and which are backed up.
+
+        Uses no network: a backup counts as this device knows it, by its own runs and by ``backup.refresh`` or
+        ``backup.verify``. Reads every row.
+        """
+        return safety_from(json_answer(library.satchel_photos_safety, self._pointer))
+
+    def trash(self) -> List[TrashedPhoto]:
+        """The photos whose rows were removed in the last 30 days, in the order of their MD5."""
+        return list(self.iterate_trash())
+
+    def iterate_trash(self) -> Iterator[TrashedPhoto]:
+        """The same as :meth:`trash`, read lazily."""
+
+        def page(after: str) -> Any:
+            lent = _encoding.lend_text(after, "after")
+            return json_answer(library.satchel_photos_trash, self._pointer, lent, PAGE)
+
+        return map(trashed_from, paged("photos", "", page))
+
+    def restore_rows(self, md5: Union[PhotoName, Iterable[PhotoName], None] = None) -> int:
+        """Restores rows from the trash, with what was local to them; the next synchronization sends them.
+
+        Scans add photos again that were deleted on this device.
+
+        :param md5: the MD5 of one photo or several, or the photos; those that are not in the trash are
+            ignored. None for the whole trash
+        :returns: how many rows were restored
+        """
+        lent = _encoding.lend(b"") if md5 is None else lend_md5s(md5)
+        return scalar_answer(ctypes.c_int64, library.satchel_photos_restore_rows, self._pointer, lent)
+
+    def empty_trash(self) -> int:
+        """Empties the trash.
+
+        :returns: how many photos it had
+        """
+        return scalar_answer(ctypes.c_int64, library.satchel_photos_empty_trash, self._pointer)
 
     def modified_shards(self) -> List[int]:
         """The shards with photos that were added, changed or deleted locally since the last synchronization.

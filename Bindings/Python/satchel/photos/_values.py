@@ -236,6 +236,59 @@ class PhotoFile:
     present: bool
 
 
+@dataclass(frozen=True)
+class TrashedPhoto:
+    """A photo whose row was removed: the ``photo`` as it was, and when it was ``removed``, in Unix ms."""
+
+    photo: Photo
+    removed: int
+
+    @property
+    def removed_at(self) -> datetime:
+        """``removed`` in UTC."""
+        return moment(self.removed)
+
+
+@dataclass(frozen=True)
+class FileCount:
+    """Photos in one place: ``photos``, and ``backed_up``, those of them whose file the remote has."""
+
+    photos: int
+    backed_up: int
+
+
+@dataclass(frozen=True)
+class PhotoSafety:
+    """Where the files of a catalogue's photos are, and which are backed up.
+
+    ``present`` are the photos with a file on this device, as of the last scan; ``missing`` those whose
+    file was here, and is not any more; ``elsewhere`` those whose file was never here. ``damaged``
+    counts photos whose file is missing or damaged in the remote, as of the last ``backup.refresh`` or
+    ``backup.verify``. ``trash`` counts the photos in the trash, ``hidden`` those that were deleted here
+    while their files stayed. ``safe``: every photo is backed up.
+    """
+
+    present: FileCount
+    missing: FileCount
+    elsewhere: FileCount
+    damaged: int
+    trash: int
+    hidden: int
+    safe: bool
+
+
+def trashed_from(answer: Dict[str, Any]) -> TrashedPhoto:
+    """A photo of the trash."""
+    return TrashedPhoto(photo_from(answer), answer["removed"])
+
+
+def safety_from(answer: Dict[str, Any]) -> PhotoSafety:
+    """The safety of a catalogue with its counts."""
+    places = ("present", "missing", "elsewhere")
+    counts = {place: record_from(FileCount, answer[place]) for place in places}
+    return record_from(PhotoSafety, answer, **counts)
+
+
 def photo_from(answer: Dict[str, Any]) -> Photo:
     """Makes a photo from a JSON object."""
     # Without __init__, which has no parameters for the state, and is slow.

@@ -103,14 +103,15 @@ class StoreSyncReport:
 
     ``records`` and ``state`` count what was done with both, ``photos`` is the report of the photo catalogue
     that is bound to the same remote and user, by its first ``photos.sync``; None without one.
-    ``unsent_photos`` are the directories of photo catalogues that have changes which this synchronization did
-    not send, because their own ``photos.sync`` bound them to no remote yet, or to another remote or user.
-    ``failed`` could not be sent. ``repaired`` objects of the remote were missing or damaged and were written again,
-    ``losses`` were left out with ``accept_loss``. ``batch_cut``: a batch was sent in parts, because it is too
-    large for one request. ``requests`` counts requests to the object store with retries, ``bytes_up`` and
-    ``bytes_down`` bytes of bodies. ``unchanged``: nothing had to be transferred. ``planned`` is what a
-    synchronization would do after a dry run, and [] otherwise. ``first_upload`` is the number of records and
-    parts of the state that the first synchronization as a user sent, and 0 of every other one.
+    ``unsent_photos`` are the directories of photo catalogues that have changes which this synchronization
+    did not send, because their own ``photos.sync`` bound them to no remote yet, or to another remote or
+    user. ``failed`` could not be sent. ``repaired`` objects of the remote were missing or damaged and were
+    written again, ``losses`` were left out with ``accept_loss``. ``batch_cut``: a batch was sent in parts,
+    because it is too large for one request. ``requests`` counts requests to the object store with retries,
+    ``bytes_up`` and ``bytes_down`` bytes of bodies. ``unchanged``: nothing had to be transferred.
+    ``planned`` is what a synchronization would do after a dry run, and [] otherwise. ``first_upload`` is
+    the number of records and parts of the state that the first synchronization as a user sent, and 0 of
+    every other one.
     """
 
     records: SyncCounts

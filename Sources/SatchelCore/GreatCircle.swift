@@ -1,12 +1,10 @@
-import SatchelCore
-
 /// Distances on the earth, as a sphere of its mean radius: at most 0.6 % from those on the ellipsoid.
-enum GreatCircle {
+package enum GreatCircle {
   /// In metres.
-  static let radius = 6_371_008.8
+  package static let radius = 6_371_008.8
 
   /// Returns the distance of two positions in metres, by the haversine formula.
-  static func distance(
+  package static func distance(
     from one: (latitude: Double, longitude: Double), to other: (latitude: Double, longitude: Double)
   ) -> Double {
     let radians = Double.pi / 180
@@ -20,15 +18,19 @@ enum GreatCircle {
   }
 
   /// A range of latitudes and longitudes, in degrees.
-  struct Box: Equatable {
-    var south = -90.0
-    var north = 90.0
-    var west = -180.0
-    var east = 180.0
+  package struct Box: Equatable {
+    package var south = -90.0
+    package var north = 90.0
+    package var west = -180.0
+    package var east = 180.0
+
+    package init(south: Double = -90, north: Double = 90, west: Double = -180, east: Double = 180) {
+      (self.south, self.north, self.west, self.east) = (south, north, west, east)
+    }
   }
 
   /// Returns boxes that contain every position within a distance: two where the antimeridian divides them.
-  static func boxes(around latitude: Double, _ longitude: Double, within metres: Double) -> [Box] {
+  package static func boxes(around latitude: Double, _ longitude: Double, within metres: Double) -> [Box] {
     // The R*Tree stores 32-bit numbers, rounded outwards; this covers the rounding of the bounds.
     let margin = 1e-6
     let angle = metres / radius
