@@ -1182,41 +1182,6 @@ typedef struct satchel_remote satchel_remote;
 SATCHEL_API satchel_status satchel_remote_directory(
     satchel_bytes path, satchel_remote **out);
 
-/**
- * Opens a bucket of an S3-compatible object store.
- *
- * The options are a JSON object:
- *
- * | field           | type    | meaning                                               |
- * | --------------- | ------- | ----------------------------------------------------- |
- * | `bucket`        | string  | the name of the bucket                                |
- * | `endpoint`      | string  | "https://s3.example.org"; AWS when left out           |
- * | `region`        | string  | the region                                            |
- * | `access_key`    | string  | the access key id                                     |
- * | `secret_key`    | string  | the secret access key                                 |
- * | `session_token` | string  | the token of temporary credentials                    |
- * | `prefix`        | string  | the prefix of all keys                                |
- * | `path_style`    | boolean | path-style addresses; true unless the endpoint is AWS |
- * | `ca_file`       | string  | a file of certificates to trust                       |
- * | `timeouts`      | object  | "connect", "stall" and "total" (ms)                   |
- *
- * Options that are left out are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
- * AWS_SESSION_TOKEN, AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and
- * AWS_ENDPOINT_URL. Unknown fields are SATCHEL_EINVALID.
- *
- * Certificates are verified. Over http:// secrets are not sent, but contents can be read
- * and modified in transit: use it for tests and closed networks only. No message contains
- * credentials.
- *
- * @param options   a JSON object
- * @param[out] out  the remote
- *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID; the message names the option.
- *
- * **Ownership** The caller frees the remote: satchel_remote_free().
- */
-SATCHEL_API satchel_status satchel_remote_s3(satchel_bytes options, satchel_remote **out);
-
 /** The result of a request to an object store that the host implements. */
 typedef enum satchel_remote_result {
     /** The request succeeded. */
@@ -1294,6 +1259,88 @@ SATCHEL_API void satchel_remote_answer_size(satchel_remote_answer *answer, int64
  */
 SATCHEL_API void satchel_remote_answer_message(
     satchel_remote_answer *answer, satchel_bytes message);
+
+/**
+ * Gives the credentials of an S3 store: the host's function of satchel_remote_s3().
+ *
+ * It sets the body of the answer to a JSON object, and is asked again a minute before
+ * they expire, and when the store does not accept them any more:
+ *
+ * | field           | type            | meaning                            |
+ * | --------------- | --------------- | ---------------------------------- |
+ * | `access_key`    | string          | the access key id                  |
+ * | `secret_key`    | string          | the secret access key              |
+ * | `session_token` | string or null  | the token of temporary credentials |
+ * | `expires`       | integer or null | Unix milliseconds                  |
+ *
+ * @param context  the context that was given with the function
+ * @param answer   the answer: satchel_remote_answer_body(), and satchel_remote_answer_message()
+ *                 where there are none
+ *
+ * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_TRANSIENT when it may succeed later, as
+ * without a network; any other result ends the call that needs them with SATCHEL_EAUTH.
+ *
+ * **Threads** Called from any thread, one call at a time for each remote. It must not use
+ * the remote.
+ */
+typedef satchel_remote_result (*satchel_remote_credentials_callback)(
+    void *context, satchel_remote_answer *answer);
+
+/**
+ * Opens a bucket of an S3-compatible object store.
+ *
+ * The options are a JSON object:
+ *
+ * | field            | type    | meaning                                               |
+ * | ---------------- | ------- | ----------------------------------------------------- |
+ * | `bucket`         | string  | the name of the bucket                                |
+ * | `endpoint`       | string  | "https://s3.example.org"; AWS when left out           |
+ * | `region`         | string  | the region                                            |
+ * | `access_key`     | string  | the access key id                                     |
+ * | `secret_key`     | string  | the secret access key                                 |
+ * | `session_token`  | string  | the token of temporary credentials                    |
+ * | `profile`        | string  | a profile of the shared files, see below              |
+ * | `prefix`         | string  | the prefix of all keys                                |
+ * | `path_style`     | boolean | path-style addresses; true unless the endpoint is AWS |
+ * | `ca_file`        | string  | a file of certificates to trust                       |
+ * | `timeouts`       | object  | "connect", "stall" and "total" (ms)                   |
+ * | `proxy`          | string  | the URL of a proxy; "" for none                       |
+ * | `storage_class`  | string  | of uploaded files, as "STANDARD_IA"                   |
+ * | `encryption`     | string  | by the store: "AES256" or "aws:kms"                   |
+ * | `encryption_key` | string  | the key of "aws:kms"                                  |
+ *
+ * The credentials are those of `access_key`, of the function, or of `profile`: at most
+ * one of the three is given. Without them they are those of AWS_ACCESS_KEY_ID,
+ * AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, else of the profile AWS_PROFILE, or
+ * "default". A profile is a section of `~/.aws/credentials` or `~/.aws/config`
+ * (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE). Its `region` and `endpoint_url` count
+ * after AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL. When the
+ * store says that the credentials have expired or are not known, the function, the
+ * environment or the files are asked again, and the request is repeated.
+ *
+ * Without `proxy` it is that of HTTPS_PROXY (or http_proxy), except for this machine and
+ * for hosts of NO_PROXY. The storage class is that of files of photos only: a class from
+ * which reading is slow or expensive does not suit what each synchronization reads.
+ * Unknown fields are SATCHEL_EINVALID.
+ *
+ * A clock of this device that is off is corrected by the store's dates. Certificates are verified. Over http:// secrets are not sent, but contents can be read
+ * and modified in transit: use it for tests and closed networks only. No message contains
+ * credentials.
+ *
+ * @param options      a JSON object
+ * @param credentials  gives the credentials; NULL for the other sources
+ * @param context      passed to `credentials`
+ * @param release      called with `context` when the remote no longer uses it, also after a
+ *                     failure; may be NULL
+ * @param[out] out     the remote
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID; the message names the option.
+ *
+ * **Ownership** The caller frees the remote: satchel_remote_free().
+ */
+SATCHEL_API satchel_status satchel_remote_s3(
+    satchel_bytes options, satchel_remote_credentials_callback credentials, void *context,
+    void (*release)(void *context), satchel_remote **out);
 
 /**
  * The functions of an object store that the host implements; start from
@@ -1382,16 +1429,25 @@ SATCHEL_API satchel_status satchel_remote_callbacks(
     void (*release)(void *context), satchel_remote **out);
 
 /**
- * Tests whether an object store supports conditional writes.
+ * Measures what an object store can do with the credentials at hand.
  *
- * Writes an object of its own below `prefix` and deletes it again. The requests are
- * sequential, so that a store whose conditions are not atomic is not recognized: the
- * guide to photos lists the stores that are known to work. The result is
+ * Writes objects of its own below `prefix` and deletes them again: some twenty requests.
+ * They are sequential, so that a store whose conditions are not atomic is not recognized:
+ * the guide to photos lists the stores that are known to work. The result is
  *
- * | field       | type           | meaning                                  |
- * | ----------- | -------------- | ---------------------------------------- |
- * | `supported` | boolean        | whether conditional writes are supported |
- * | `reason`    | string or null | what failed                              |
+ * | field               | type            | meaning                                       |
+ * | ------------------- | --------------- | --------------------------------------------- |
+ * | `supported`         | boolean         | whether conditional writes are supported      |
+ * | `reason`            | string or null  | what failed of them                           |
+ * | `list`              | boolean         | whether the credentials may list              |
+ * | `delete`            | boolean         | whether they may delete                       |
+ * | `metadata`          | boolean         | whether the metadata of objects is kept       |
+ * | `ranges`            | boolean or null | whether a part of an object is sent alone     |
+ * | `parts`             | boolean or null | whether there are uploads in parts            |
+ * | `checksum_required` | boolean or null | whether writes without a checksum are refused |
+ * | `clock_offset`      | integer or null | the store's clock less this one's (ms)        |
+ *
+ * null is what cannot be measured of a store of this kind.
  *
  * @param remote    the remote
  * @param prefix    the prefix of the test object's key
@@ -1595,7 +1651,8 @@ typedef struct satchel_sync_options {
     /** Reports what would be transferred, and writes nothing locally or remotely. */
     bool dry_run;
     /** Accepts a remote that does not support conditional writes, where two devices that
-     *  synchronize at the same time may overwrite each other. */
+     *  synchronize at the same time may overwrite each other. Conditions that it refuses
+     *  are checked by a look before each write. */
     bool allow_unsafe_remote;
     /** The number of shards that are transferred at the same time, 1 to 16; 0 means 4. */
     int32_t parallel;
@@ -3270,9 +3327,15 @@ typedef struct satchel_photo_backup_options {
     /** Only of satchel_photos_backup_refresh(): downloads every file, and compares it with
      *  its MD5. */
     bool read;
+    /** Only of satchel_photos_backup_refresh(): aborts uploads in parts that were begun more
+     *  than a week ago. */
+    bool abort_uploads;
     /** Only of satchel_photos_backup_run(): stars the photos first that have a file here and
      *  are not backed up, and uploads all films and sidecars. */
     bool all;
+    /** Only of satchel_photos_backup_run(): writes to a directory that is absent or empty,
+     *  although this device has backed up to it before. */
+    bool recreate;
     /** Only of satchel_photos_backup_restore_all(): also downloads photos that have a file
      *  on this device. */
     bool existing_too;
@@ -3288,7 +3351,8 @@ typedef struct satchel_photo_backup_options {
 
 /** The default options for work with backed up files. */
 #define SATCHEL_PHOTO_BACKUP_OPTIONS_INIT \
-    { sizeof(satchel_photo_backup_options), false, false, false, false, false, 0, NULL, NULL }
+    { sizeof(satchel_photo_backup_options), false, false, false, false, false, false, \
+      false, 0, NULL, NULL }
 
 /**
  * Lists the files of a user in a remote, below "photos/{user}/", and stars the photos that
@@ -3306,6 +3370,9 @@ typedef struct satchel_photo_backup_options {
  * | `unknown`       | array of strings | names of objects that are no files of these    |
  * |                 |                  | photos, and that no device's index names       |
  * | `unknown_count` | integer          | the number of all of these                     |
+ * | `uploads`       | array of strings | names of objects whose upload in parts was     |
+ * |                 |                  | begun more than a week ago, and not completed  |
+ * | `aborted`       | integer          | those of them that this call has aborted       |
  * | `damaged`       | array of strings | MD5s of photos whose object has another size,  |
  * |                 |                  | or other bytes where these were read           |
  * | `damaged_count` | integer          | the number of all of these                     |
@@ -3664,6 +3731,7 @@ typedef struct satchel_verify_options {
  * | `manifest`          | string           | "ok", "missing" or "unreadable"            |
  * | `manifest_repaired` | boolean          | whether the manifest was corrected         |
  * | `shards`            | array of objects | the sixteen shards, see below              |
+ * | `foreign`           | array of strings | keys of objects that are none of the two   |
  * | `removed`           | integer          | local photos that the repair removed       |
  * | `requests`          | integer          | requests to the object store, with retries |
  * | `bytes_up`          | integer          | bytes of bodies that were sent             |

@@ -29,7 +29,7 @@ int main(int count, char **arguments) {
     }
     if (access != NULL) {
         satchel_remote *remote = NULL;
-        expect(satchel_remote_s3(lend(access), &remote));
+        expect(satchel_remote_s3(lend(access), NULL, NULL, NULL, &remote));
         expect(satchel_photos_sync(opened.photos, remote, lend(option(count, arguments, "user", "ana")), NULL,
                                    &report));
         satchel_remote_free(remote);

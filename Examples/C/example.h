@@ -93,7 +93,7 @@ static inline satchel_remote *open_remote(const char *folder, const char *prefix
     must(satchel_json_quote(satchel_text(endpoint ? endpoint : ""), &address));
     snprintf(place, sizeof place, "{\"bucket\": %s, \"prefix\": \"%s-%lld\"%s%s}", name.data, prefix,
              (long long)time(NULL), endpoint ? ", \"endpoint\": " : "", endpoint ? address.data : "");
-    must(satchel_remote_s3(satchel_text(place), &remote));
+    must(satchel_remote_s3(satchel_text(place), NULL, NULL, NULL, &remote));
     satchel_buffer_free(&name);
     satchel_buffer_free(&address);
     return remote;

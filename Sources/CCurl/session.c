@@ -92,8 +92,10 @@ static CURLcode set_options(CURL *easy, const ccurl_request *request, struct cur
   SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   SET(CURLOPT_HTTPHEADER, headers);
   SET(CURLOPT_PATH_AS_IS, 1L);
-  /* Independent of the environment of the host. */
-  SET(CURLOPT_PROXY, "");
+  /* Independent of the environment of the host: an empty text is no proxy. */
+  SET(CURLOPT_PROXY, request->proxy ? request->proxy : "");
+  SET(CURLOPT_NOPROXY, "");
+  SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
   SET(CURLOPT_FOLLOWLOCATION, 0L);
   /* No signals: the host may have threads. */

@@ -11,7 +11,7 @@ public func satchel_photos_backup_refresh(
     try options.read(reader, progress)
     return try Handles.photos.borrow(photos).refreshBackups(
       with: remote, user: user, queueMissing: reader.flag(\.queue_missing), reading: reader.flag(\.read),
-      options: options
+      abortingUploads: reader.flag(\.abort_uploads), options: options
     ) { progress.report($0.json) }
   }
 }
@@ -25,6 +25,7 @@ public func satchel_photos_backup_run(
     var options = PhotoBackupOptions()
     try options.read(reader, progress)
     options.all = reader.flag(\.all)
+    options.recreate = reader.flag(\.recreate)
     return try Handles.photos.borrow(photos).runBackup(with: remote, user: user, options: options) {
       progress.report($0.json)
     }

@@ -10,9 +10,26 @@ public func satchel_remote_directory(
 
 @_cdecl("satchel_remote_s3") @implementation
 public func satchel_remote_s3(
-  _ options: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+  _ options: satchel_bytes, _ credentials: satchel_remote_credentials_callback!,
+  _ context: UnsafeMutableRawPointer!, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
-  making(out) { try S3Store(json: options.json("options")) }
+  let host = HostContext(context, release)
+  return making(out) {
+    try S3Store(json: options.json("options"), credentials: CredentialSource(credentials, host))
+  }
+}
+
+extension CredentialSource {
+  /// Wraps the host's function; nil when there is none.
+  fileprivate convenience init?(_ function: satchel_remote_credentials_callback?, _ host: HostContext) {
+    guard let function else { return nil }
+    // By the header's contract it may be called on any thread.
+    nonisolated(unsafe) let ask = function
+    self.init {
+      try RemoteResult(about: "the credentials", limit: 1 << 20) { ask(host.address, $0) }.credentials()
+    }
+  }
 }
 
 @_cdecl("satchel_remote_callbacks") @implementation
@@ -38,12 +55,7 @@ public func satchel_remote_probe(
   guarded(emptying: out) { out in
     let store = try Handles.remotes.borrow(remote).store
     let under = try ObjectPrefix(prefix.text("prefix"))
-    let reason: JSONValue =
-      switch try ConditionProbe().probe(store, under: under) {
-      case .supported: .null
-      case .unsupported(let reason): .string(reason)
-      }
-    try give(["supported": .bool(reason == .null), "reason": reason], to: out)
+    try give(RemoteProbe().probe(store, under: under).json, to: out)
   }
 }
 

@@ -169,6 +169,27 @@ struct RemoteResult {
     return page
   }
 
+  /// The host's credentials. Any failure but a temporary one is a lack of them, whatever the function's result says
+  /// about objects.
+  func credentials() throws(ObjectStoreError) -> Credentials {
+    do throws(ObjectStoreError) {
+      try check()
+    } catch {
+      let detail = content.message.map { ": \($0)" } ?? ""
+      throw ObjectStoreError(
+        error.isTransient ? error.reason : .denied, "the host's function gave no credentials\(detail)")
+    }
+    let object = content.body.flatMap { try? JSONValue(parsing: $0).objectValue }
+    guard let object, let access = object["access_key"]?.stringValue,
+      let secret = object["secret_key"]?.stringValue
+    else {
+      throw ObjectStoreError(.denied, "the host's credentials are not {\"access_key\", \"secret_key\"}")
+    }
+    return try Credentials(
+      accessKey: access, secretKey: secret, sessionToken: object["session_token"]?.stringValue,
+      expires: object["expires"]?.intValue)
+  }
+
   private func metadata() throws(ObjectStoreError) -> [String: String] {
     guard let bytes = content.metadata, !bytes.isEmpty else { return [:] }
     guard let object = try? JSONValue(parsing: bytes).objectValue else {

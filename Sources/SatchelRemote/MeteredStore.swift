@@ -1,11 +1,20 @@
 import SatchelCore
 
-/// A wrapper around another store that counts requests and bytes.
+/// A wrapper around another store that counts requests and bytes, and that checks conditions itself where they need not
+/// be atomic and the store refuses them.
 package final class MeteredStore: LazyObjectStore, DatedObjectStore {
   private let store: any ObjectStore
   private let meter = Locked(Traffic())
+  private let checksConditions: Bool
+  /// Whether the store has refused a condition.
+  private let lacksConditions = Locked(false)
 
-  package init(_ store: any ObjectStore) { self.store = store }
+  /// - Parameter checksConditions: whether a condition that the store refuses is checked by a look before the write;
+  ///   of concurrent writers, each may overwrite the other then
+  package init(_ store: any ObjectStore, checksConditions: Bool = false) {
+    self.store = store
+    self.checksConditions = checksConditions
+  }
 
   package var identity: String? { store.identity }
 
@@ -39,8 +48,42 @@ package final class MeteredStore: LazyObjectStore, DatedObjectStore {
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    count(up: body.count, requests: 1)
-    return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+    try conditional(key, condition, cancellation) { condition throws(ObjectStoreError) in
+      count(up: body.count, requests: 1)
+      return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+    }
+  }
+
+  /// Writes under a condition, which the store checks if it can.
+  private func conditional<Value>(
+    _ key: ObjectKey, _ condition: ObjectCondition, _ cancellation: Cancellation,
+    _ write: (ObjectCondition) throws(ObjectStoreError) -> Value
+  ) throws(ObjectStoreError) -> Value {
+    if condition == .none || !lacksConditions.withLock({ $0 }) {
+      do throws(ObjectStoreError) {
+        return try write(condition)
+      } catch {
+        // "501 Not Implemented".
+        guard checksConditions, condition != .none, error.reason == .failed(.foreign),
+          error.faultClass == .remote
+        else { throw error }
+        lacksConditions.withLock { $0 = true }
+      }
+    }
+    var found: ObjectHead?
+    do throws(ObjectStoreError) {
+      found = try head(key, cancellation: cancellation)
+    } catch {
+      guard error.reason == .notFound else { throw error }
+    }
+    let isMet =
+      switch condition {
+      case .none: true
+      case .ifAbsent: found == nil
+      case .ifMatch(let known): found?.etag == known
+      }
+    guard isMet else { throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed") }
+    return try write(.none)
   }
 
   package func putLazily(_ key: ObjectKey, _ body: [UInt8], cancellation: Cancellation)
@@ -67,8 +110,13 @@ package final class MeteredStore: LazyObjectStore, DatedObjectStore {
   package func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError)
   {
-    count(requests: 1)
-    try store.delete(key, ifMatch: known, cancellation: cancellation)
+    try conditional(key, known.map { .ifMatch($0) } ?? .none, cancellation) {
+      condition throws(ObjectStoreError) in
+      count(requests: 1)
+      var known: ETag?
+      if case .ifMatch(let etag) = condition { known = etag }
+      try store.delete(key, ifMatch: known, cancellation: cancellation)
+    }
   }
 
   package func list(
@@ -87,10 +135,12 @@ extension MeteredStore: MultipartStore {
     _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    count(requests: 1)
-    return try store.putFile(
-      key, metered(body), condition: condition, metadata: metadata, isDurable: isDurable,
-      cancellation: cancellation)
+    try conditional(key, condition, cancellation) { condition throws(ObjectStoreError) in
+      count(requests: 1)
+      return try store.putFile(
+        key, metered(body), condition: condition, metadata: metadata, isDurable: isDurable,
+        cancellation: cancellation)
+    }
   }
 
   package func read(
@@ -122,10 +172,12 @@ extension MeteredStore: MultipartStore {
     try parts.startUpload(key, metadata: metadata, cancellation: cancellation)
   }
 
-  package func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
-    -> [ObjectUpload]
+  package var listsUploads: Bool { (store as? any MultipartStore)?.listsUploads ?? false }
+
+  package func unfinishedUploads(below prefix: ObjectPrefix, cancellation: Cancellation)
+    throws(ObjectStoreError) -> [ObjectUpload]
   {
-    try parts.unfinishedUploads(of: key, cancellation: cancellation)
+    try parts.unfinishedUploads(below: prefix, cancellation: cancellation)
   }
 
   package func parts(of upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)
@@ -143,7 +195,9 @@ extension MeteredStore: MultipartStore {
   package func complete(
     _ upload: ObjectUpload, _ parts: [UploadedPart], condition: ObjectCondition, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    try self.parts.complete(upload, parts, condition: condition, cancellation: cancellation)
+    try conditional(upload.key, condition, cancellation) { condition throws(ObjectStoreError) in
+      try self.parts.complete(upload, parts, condition: condition, cancellation: cancellation)
+    }
   }
 
   package func abort(_ upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError) {

@@ -27,6 +27,20 @@ struct RemoteArguments: ParsableArguments {
     completion: .file(extensions: ["pem", "crt"]))
   var caFile: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The credentials of an S3 store: a section of ~/.aws/credentials and ~/.aws/config.", valueName: "name")
+  )
+  var profile: String?
+
+  @Option(help: ArgumentHelp("The proxy of an S3 store, instead of HTTPS_PROXY.", valueName: "url"))
+  var proxy: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The storage class of files that are uploaded to an S3 store: STANDARD_IA.", valueName: "name"))
+  var storageClass: String?
+
   private static let scheme = "s3://"
 
   private var isBucket: Bool { remote.lowercased().hasPrefix(Self.scheme) }
@@ -42,10 +56,13 @@ struct RemoteArguments: ParsableArguments {
     if remote.isEmpty { throw ValidationError("--remote: empty") }
     if isBucket, remote.utf8.contains(UInt8(ascii: "@")) {
       throw ValidationError(
-        "--remote: credentials are read from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only")
+        "--remote: credentials are read from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from --profile, only"
+      )
     }
-    guard isBucket || (endpoint == nil && region == nil && pathStyle == nil && caFile == nil) else {
-      throw ValidationError("--endpoint, --region, --path-style and --ca-file need a remote like s3://bucket")
+    guard isBucket || (pathStyle == nil && texts.allSatisfy { $0.value == nil }) else {
+      throw ValidationError(
+        "--endpoint, --region, --path-style, --ca-file, --profile, --proxy and --storage-class need a remote like "
+          + "s3://bucket")
     }
   }
 
@@ -65,16 +82,21 @@ struct RemoteArguments: ParsableArguments {
     }
   }
 
+  private var texts: [(name: String, value: String?)] {
+    [
+      ("endpoint", endpoint), ("region", region), ("ca_file", caFile), ("profile", profile), ("proxy", proxy),
+      ("storage_class", storageClass),
+    ]
+  }
+
   private var options: JSONValue {
     let path = remote.dropFirst(Self.scheme.count)
     let bucket = path.prefix { $0 != "/" }
     let prefix = path.dropFirst(bucket.count + 1)
     var options: JSONObject = ["bucket": .string(String(bucket))]
     if !prefix.isEmpty { options["prefix"] = .string(String(prefix)) }
-    if let endpoint { options["endpoint"] = .string(endpoint) }
-    if let region { options["region"] = .string(region) }
+    for (name, value) in texts { if let value { options[name] = .string(value) } }
     if let pathStyle { options["path_style"] = .bool(pathStyle) }
-    if let caFile { options["ca_file"] = .string(caFile) }
     return .object(options)
   }
 }

@@ -277,7 +277,7 @@ static void no_out(void) {
     refused("conflicts", SATCHEL_EINVALID, "out", satchel_photos_conflicts(photos, 0, 1, NULL));
     refused("probe", SATCHEL_EINVALID, "out", satchel_remote_probe(remote, text(""), NULL));
     refused("directory", SATCHEL_EINVALID, "out", satchel_remote_directory(text(folder), NULL));
-    refused("s3", SATCHEL_EINVALID, "out", satchel_remote_s3(text("{\"bucket\":\"abc\"}"), NULL));
+    refused("s3", SATCHEL_EINVALID, "out", satchel_remote_s3(text("{\"bucket\":\"abc\"}"), NULL, NULL, NULL, NULL));
     unchanged("no out");
 }
 

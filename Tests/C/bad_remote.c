@@ -12,6 +12,28 @@ static void count_release(void *context) {
     releases++;
 }
 
+static satchel_remote_result no_credentials(void *context, satchel_remote_answer *answer) {
+    (void)context;
+    satchel_remote_answer_message(answer, text("no safe"));
+    return SATCHEL_REMOTE_NOT_FOUND;
+}
+
+/* The result of a function of the host is a lack of credentials, whatever it says about objects. */
+static void credentials(void) {
+    satchel_remote *made = NULL;
+    releases = 0;
+    refused("two sources", SATCHEL_EINVALID, "exclude",
+            satchel_remote_s3(text("{\"bucket\":\"photos\",\"access_key\":\"a\",\"secret_key\":\"b\"}"),
+                              no_credentials, NULL, count_release, &made));
+    CHECK(made == NULL && releases == 1, "%d releases", releases);
+    must(satchel_remote_s3(text("{\"bucket\":\"photos\",\"endpoint\":\"http://127.0.0.1:1\"}"), no_credentials, NULL,
+                           count_release, &made),
+         "a function");
+    refused("no credentials", SATCHEL_EAUTH, "no safe", satchel_remote_get(made, text("k"), text(""), NULL, &out));
+    satchel_remote_free(made);
+    CHECK(releases == 2, "%d releases", releases);
+}
+
 static void buckets(void) {
     static const struct {
         const char *place;
@@ -34,12 +56,12 @@ static void buckets(void) {
     };
     for (size_t index = 0; index < sizeof table / sizeof *table; index++) {
         satchel_remote *made = (satchel_remote *)&out;
-        refused("bad options", SATCHEL_EINVALID, table[index].place, satchel_remote_s3(table[index].options, &made));
+        refused("bad options", SATCHEL_EINVALID, table[index].place, satchel_remote_s3(table[index].options, NULL, NULL, NULL, &made));
         CHECK(made == NULL, "%zu: the out-parameter is not emptied", index);
     }
     satchel_remote *made = (satchel_remote *)&out;
     const char *secret = "{\"bucket\":\"photos\",\"endpoint\":\"https://s3.example.org\",\"access_key\":\"AKIA\",\"secret_key\":\"TopSecret\",\"region\":\"no region\"}";
-    refused("a bad region", SATCHEL_EINVALID, "region", satchel_remote_s3(text(secret), &made));
+    refused("a bad region", SATCHEL_EINVALID, "region", satchel_remote_s3(text(secret), NULL, NULL, NULL, &made));
     CHECK(strstr(satchel_error_message(), "Secret") == NULL && strstr(satchel_error_message(), "AKIA") == NULL,
           "a secret in a message: %s", satchel_error_message());
 }
@@ -109,6 +131,7 @@ static void functions(void) {
 int main(int count, char **arguments) {
     if (count != 2) return 2;
     fill_out_with_nonsense();
+    credentials();
     buckets();
     prefixes(arguments[1]);
     functions();

@@ -44,10 +44,10 @@ package final class SmallPartsStore: MultipartStore, ForwardingStore {
     try parts.startUpload(key, metadata: metadata, cancellation: cancellation)
   }
 
-  package func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
-    -> [ObjectUpload]
+  package func unfinishedUploads(below prefix: ObjectPrefix, cancellation: Cancellation)
+    throws(ObjectStoreError) -> [ObjectUpload]
   {
-    try parts.unfinishedUploads(of: key, cancellation: cancellation)
+    try parts.unfinishedUploads(below: prefix, cancellation: cancellation)
   }
 
   package func parts(of upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)

@@ -32,12 +32,15 @@ struct FaultClassTests {
   func server(status: Int64, code: String, wanted: ObjectStoreError.FaultClass) throws {
     let body = code.isEmpty ? "" : "<Error><Code>\(code)</Code></Error>"
     let fault: JSONValue = ["fault": "status", "code": .int(status), "body": .string(body)]
-    try FaultProxy.with([fault, fault, fault, fault]) { store, _ throws in
+    try FaultProxy.with([]) { store, proxy throws in
       let key = try ObjectKey("k")
-      // A head's answer has no body.
+      // A head's answer has no body; a refused read is followed by a listing.
+      try proxy.expect([fault, fault, fault])
       let head = try failure { _ = try store.head(key) }.faultClass
       #expect(head == wanted || (400..<500).contains(status) && head != .transient)
+      try proxy.expect([fault, fault])
       #expect(try failure { _ = try store.get(key) }.faultClass == wanted)
+      try proxy.expect([fault])
       #expect(try failure { try store.put(key, [1]) }.faultClass == wanted)
     }
   }

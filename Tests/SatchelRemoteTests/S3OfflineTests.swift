@@ -51,8 +51,8 @@ struct S3OfflineTests {
     let store = try S3Store(json: ["bucket": "pictures", "prefix": "a/b/"], environment: environment)
     #expect(store.endpoint.origin == "https://pictures.s3.eu-west-3.amazonaws.com")
     #expect(store.endpoint.prefix?.text == "a/b")
-    #expect(store.credentials.accessKey == "FROMTHERE")
-    #expect(store.credentials.sessionToken?.text == "QUIET")
+    #expect(store.credentials.known?.accessKey == "FROMTHERE")
+    #expect(store.credentials.known?.sessionToken?.text == "QUIET")
     let own: JSONValue = [
       "bucket": "pictures", "access_key": "MINE", "secret_key": "MINETOO", "endpoint": "http://127.0.0.1:9",
       "timeouts": ["stall": 5],
@@ -61,7 +61,7 @@ struct S3OfflineTests {
     #expect(other.endpoint.style == .path)
     #expect(other.options.timeouts == HTTPTimeouts(stall: 5))
     // A token is never combined with keys from another source.
-    #expect(other.credentials.sessionToken == nil)
+    #expect(other.credentials.known?.sessionToken == nil)
     #expect(
       try reason { _ = try S3Store(json: ["bucket": "b-b"], environment: { _ in nil }) } == .failed(.invalid))
   }

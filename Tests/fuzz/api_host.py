@@ -61,6 +61,7 @@ class Host:
             _abi.JSONCallback: _abi.JSONCallback(self._member),
             _abi.InterruptCheck: _abi.InterruptCheck(self._must_stop),
             _abi.RecordMigration: _abi.RecordMigration(self._migrate),
+            _abi.RemoteCredentialsCallback: _abi.RemoteCredentialsCallback(self._credentials),
             _abi.RemoteGet: _abi.RemoteGet(self._get),
             _abi.RemotePut: _abi.RemotePut(self._put),
             _abi.RemoteHead: _abi.RemoteHead(self._head),
@@ -164,6 +165,10 @@ class Host:
         self._call_answer("satchel_remote_answer_message", answer, b"the store has no mind to")
         with self._lock:
             return self._dice.choice([*REMOTE_RESULT.values(), 99, -1])
+
+    def _credentials(self, context: int | None, answer: int | None) -> int:
+        self._seen(context)
+        return self._answer(answer, b'{"access_key": "a", "secret_key": "b"}')
 
     def _get(self, context: int | None, key: Bytes, if_none_match: Bytes, answer: int | None) -> int:
         self._seen(context)

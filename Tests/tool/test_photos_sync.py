@@ -195,7 +195,7 @@ def test_secrets_are_nowhere(bucket, pictures):
     assert "geheim" not in result.err
     no_keys = {**bucket.environment, "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
     result = Remote(*remote.words[2:], env=no_keys).sync(pictures, code=2)
-    assert "access key is empty" in result.err
+    assert "no credentials" in result.err
     assert all(SECRET_KEY not in result.out + result.err for result in said)
     assert SECRET_KEY.encode() not in pictures.store.read_bytes()
 
@@ -212,8 +212,10 @@ def test_a_store_without_conditional_writes_is_refused(bucket, pictures):
 
 def test_probing(bucket, remote, run):
     probe = ["probe", *remote.words]
-    assert run(*probe, subject="photos", env=remote.env).out == "supported\n"
-    assert run(*probe, "--json", subject="photos", env=remote.env).json == {"supported": True, "reason": None}
+    lines = run(*probe, subject="photos", env=remote.env).out.splitlines()
+    assert lines[:3] == ["supported", "may list: yes", "may delete: yes"]
+    found = run(*probe, "--json", subject="photos", env=remote.env).json
+    assert (found["supported"], found["reason"], found["list"], found["delete"]) == (True, None, True, True)
     bucket.ignores_conditions = True
     ignoring = in_bucket(bucket)
     result = run("probe", *ignoring.words, subject="photos", env=ignoring.env, code=1)
@@ -221,7 +223,28 @@ def test_probing(bucket, remote, run):
     result = run("probe", *ignoring.words, "--json", subject="photos", env=ignoring.env, code=1).json
     assert result["supported"] is False
     assert result["reason"]
+    # This bucket has no uploads in parts, and ignores ranges.
+    assert (result["parts"], result["ranges"], result["checksum_required"]) == (False, False, False)
     assert bucket.objects == {}
+
+
+def test_keys_of_a_profile(bucket, pictures, tmp_path):
+    pictures.take(row("a.jpg"))
+    (tmp_path / "keys").write_text(
+        f"[there]\naws_access_key_id = {ACCESS_KEY}\naws_secret_access_key = {SECRET_KEY}\n"
+    )
+    given = {
+        **bucket.environment,
+        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "keys"),
+        "HOME": str(tmp_path),
+    }
+    env = {**given, "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
+    remote = Remote(*in_bucket(bucket).words[2:], "--profile", "there", env=env)
+    assert "1 request" not in remote.sync(pictures).out
+    said = Remote(*in_bucket(bucket).words[2:], "--profile", "nowhere", env=env).sync(pictures, code=2)
+    assert 'profile "nowhere"' in said.err
+    said = Remote("--remote", str(tmp_path), "--profile", "there").sync(pictures, code=2)
+    assert "--profile" in said.err
 
 
 def words_of(pictures, remote):

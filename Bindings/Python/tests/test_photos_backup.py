@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -403,3 +404,43 @@ def test_a_backup_is_verified_repaired_and_cleaned(album: Album, tmp_path: Path)
     assert backup.orphans(remote, "ada") == []
     assert backup.delete(album.files["a.jpg"], remote, "ada")
     assert album.status_of("a.jpg") == "not_backed_up"
+
+
+def test_a_disk_that_is_not_mounted_gets_no_second_backup(album: Album, tmp_path: Path) -> None:
+    disk, away = tmp_path / "disk", tmp_path / "away"
+    disk.mkdir()
+    with satchel.remote.Directory(disk / "backup") as remote:
+        assert album.photos.backup.run(remote, "ada").uploaded == len(NAMES)
+        (disk / "backup").rename(away)
+        album.add("late.jpg")
+        album.photos.scan()
+        for left in ("absent", "empty"):
+            if left == "empty":
+                (disk / "backup").mkdir()
+            for call in (
+                lambda: album.photos.backup.run(remote, "ada", all=True),
+                lambda: album.photos.backup.verify(remote, "ada"),
+            ):
+                with pytest.raises(satchel.Unavailable, match="the remote is empty"):
+                    call()
+        assert list((disk / "backup").iterdir()) == []
+        assert album.status_of("a.jpg") == "uploaded"
+        (disk / "backup").rmdir()
+        away.rename(disk / "backup")
+        assert album.photos.backup.run(remote, "ada", all=True).uploaded == 1
+        assert album.photos.backup.verify(remote, "ada").ok
+
+
+def test_a_disk_that_was_lost_is_written_again(album: Album, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with satchel.remote.Directory(disk) as remote:
+        album.photos.backup.run(remote, "ada")
+        shutil.rmtree(disk)
+        disk.mkdir()
+        assert album.photos.backup.run(remote, "ada", recreate=True).uploaded == 0
+        assert album.photos.backup.verify(remote, "ada").queued == len(NAMES)
+        assert album.photos.backup.run(remote, "ada").uploaded == len(NAMES)
+    with satchel.open(":memory:") as store, satchel.remote.Directory(disk) as again:
+        report = store.photos(tmp_path / "new").backup.restore_all(again, "ada")
+        assert (report.restored, report.failed) == (len(NAMES), [])
+        assert (tmp_path / "new/2024/deeper/d.jpg").read_bytes() == album.bytes_of("2024/deeper/d.jpg")

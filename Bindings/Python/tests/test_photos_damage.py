@@ -105,6 +105,40 @@ def test_verify_writes_a_manifest_again(devices: Devices, remote_copy: Remote, s
     assert_holds(devices[1], ROWS)
 
 
+@pytest.mark.parametrize("left", [b"", b"\0" * 900, b'{"version": "6.0", "directory'])
+def test_a_manifest_after_a_power_loss_is_written_again(
+    devices: Devices, remote_copy: Remote, shards: Path, left: bytes
+) -> None:
+    (shards.parent / "manifest.json").write_bytes(left)
+    devices[1].upsert([row(1, filename="changed")])
+    assert devices[1].sync(remote_copy, "ada").ok
+    with satchel.open(":memory:") as store, store.photos("/new") as new:
+        for device in (new, *devices):
+            assert device.sync(remote_copy, "ada").ok
+            assert_holds(device, {**ROWS, md5(1): row(1, filename="changed")})
+
+
+def test_a_manifest_that_is_json_and_no_manifest_is_left_to_verify(
+    devices: Devices, remote_copy: Remote, shards: Path
+) -> None:
+    (shards.parent / "manifest.json").write_bytes(b'{"version": "6.0"}')
+    with pytest.raises(satchel.InvalidArgument, match="directory-uuid"):
+        devices[1].sync(remote_copy, "ada")
+    assert devices[1].verify(remote_copy, "ada", repair=True).ok
+
+
+def test_verify_names_objects_of_other_programs(devices: Devices, remote_copy: Remote, shards: Path) -> None:
+    assert devices[0].verify(remote_copy, "ada").foreign == []
+    for name in ("shards/1.sync-conflict-20240101-101010-ABCDEFG.csv", "manifest (copy).json"):
+        (shards.parent / name).write_bytes(b"x")
+    report = devices[0].verify(remote_copy, "ada")
+    assert report.ok
+    assert report.foreign == [
+        "catalogs/ada/manifest (copy).json",
+        "catalogs/ada/shards/1.sync-conflict-20240101-101010-ABCDEFG.csv",
+    ]
+
+
 def test_verify_reports_progress_and_can_be_cancelled(
     devices: Devices, remote_copy: Remote, shards: Path
 ) -> None:

@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 import uuid
 from functools import partial
+from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
 import pytest
@@ -63,7 +64,9 @@ def seen(told: Told) -> List[Dict[str, Any]]:
 
 
 def test_two_devices_agree(devices: Devices, bucket: S3) -> None:
-    assert bucket.probe()
+    found = bucket.probe()
+    assert found
+    assert (found.list, found.delete, found.metadata, found.ranges, found.parts) == (True,) * 5
     phone, tablet = devices
     phone.upsert(ROWS.values())
     report = phone.sync(bucket, "ada")
@@ -223,3 +226,73 @@ def test_the_proxy_sees_what_the_report_counts(photos: PhotoCatalogue, broken: S
     assert 0 < len(requests) <= report.requests
     puts = [each["path"] for each in requests if each["method"] == "PUT" and "/shards/" in each["path"]]
     assert len(puts) == len(report.uploaded)
+
+
+def test_keys_of_the_shared_files(
+    photos: PhotoCatalogue, told: Told, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = dict(told["store"])
+    keys = (
+        f"aws_access_key_id = {given.pop('access_key')}\naws_secret_access_key = {given.pop('secret_key')}\n"
+    )
+    (tmp_path / "keys").write_text(f"[default]\n[there]\n{keys}")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "keys"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    photos.upsert([row(1)])
+    with S3(**given, prefix=prefix, profile="there") as remote:
+        assert photos.sync(remote, "ada").ok
+    with pytest.raises(satchel.InvalidArgument, match='profile "default"'):
+        S3(**given)
+    monkeypatch.setenv("AWS_PROFILE", "there")
+    with S3(**given, prefix=prefix) as remote:
+        assert photos.sync(remote, "ada").ok
+
+
+def test_a_function_is_asked_again_when_a_token_expires(
+    photos: PhotoCatalogue, told: Told, prefix: str
+) -> None:
+    given = {**told["store"], "endpoint": told["proxy"]}
+    keys = (given.pop("access_key"), given.pop("secret_key"))
+    asked: List[int] = []
+
+    def credentials() -> satchel.remote.Credentials:
+        asked.append(1)
+        return (
+            satchel.remote.Credentials("OLD", "hush")
+            if len(asked) == 1
+            else satchel.remote.Credentials(*keys)
+        )
+
+    photos.upsert(ROWS.values())
+    expired = "<Error><Code>ExpiredToken</Code><Message>It has expired.</Message></Error>"
+    faults(told, {"fault": "status", "code": 400, "body": expired})
+    with S3(**given, prefix=prefix, credentials=credentials) as remote:
+        assert photos.sync(remote, "ada").ok
+    assert len(asked) == 2
+    assert "hush" not in repr(satchel.remote.Credentials("OLD", "hush"))
+
+
+def test_an_exception_of_the_function_is_the_cause(photos: PhotoCatalogue, told: Told) -> None:
+    def credentials() -> satchel.remote.Credentials:
+        raise KeyError("no safe")
+
+    given = {name: value for name, value in told["store"].items() if name not in ("access_key", "secret_key")}
+    photos.upsert([row(1)])
+    with S3(**given, credentials=credentials) as remote:
+        with pytest.raises(satchel.Unauthorized, match="gave no credentials") as raised:
+            photos.sync(remote, "ada")
+        assert isinstance(raised.value.__cause__, KeyError)
+        with pytest.raises(satchel.Unauthorized):
+            remote.get("x")
+    with pytest.raises(satchel.InvalidArgument, match="exclude"):
+        S3(**told["store"], credentials=credentials)
+
+
+def test_a_proxy_of_the_environment(photos: PhotoCatalogue, told: Told, prefix: str) -> None:
+    photos.upsert([row(1)])
+    # Nothing listens there.
+    there = S3(**told["store"], prefix=prefix, proxy="http://127.0.0.1:1")
+    with there as remote, pytest.raises(satchel.Unavailable):
+        photos.sync(remote, "ada")
+    with S3(**told["store"], prefix=prefix, proxy="") as remote:
+        assert photos.sync(remote, "ada").ok

@@ -38,6 +38,8 @@ typedef struct {
   int64_t body_length;
   /* The only trusted certificates, as PEM; NULL for those of the system. */
   const char *ca_file;
+  /* The URL of a proxy; NULL for none. */
+  const char *proxy;
   /* Milliseconds; 0 for no limit. A stalled transfer has neither sent nor received a byte for this time. */
   int64_t connect_timeout;
   int64_t stall_timeout;

@@ -97,11 +97,31 @@ struct IndexWriter {
       let requests = RetryingRequests(retry: session.retry, cancellation: session.cancellation)
       let name = try ObjectKey(key)
       _ = try requests.ifPresent { () throws(ObjectStoreError) in
-        try session.store.delete(name, ifMatch: ETag(part.etag), cancellation: session.cancellation)
+        do throws(ObjectStoreError) {
+          try session.store.delete(name, ifMatch: ETag(part.etag), cancellation: session.cancellation)
+        } catch {
+          guard error.reason == .denied, let etag = ETag(part.etag) else { throw error }
+          // A key that may not delete.
+          _ = try session.store.put(
+            name, [], condition: .ifMatch(etag), metadata: .none, cancellation: session.cancellation)
+        }
       }
       try change { try $0.remove(key) }
     }
     return true
+  }
+}
+
+extension PhotoCatalogue {
+  /// Forgets the parts of the index that a remote had and has lost.
+  func forgetIndex(of remote: any ObjectStore) throws {
+    guard let remote = remote as? any PlacedStore, let identity = remote.identity,
+      [.absent, .empty].contains(try remote.place())
+    else { return }
+    try write { transaction, id in
+      let table = IndexTable(connection: transaction.connection, catalogue: id, remote: identity)
+      for key in try table.parts().keys { try table.remove(key) }
+    }
   }
 }
 

@@ -32,7 +32,8 @@ extension PhotoCatalogue {
       throw SatchelError(.readOnly, "\(database.path): is opened read-only; a backup writes to it")
     }
     let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
-    return try withBackups(session) { remote in
+    return try withBackups(session, recreates: options.recreate) { remote in
+      if options.recreate { try forgetIndex(of: store) }
       if options.all { try starAll() }
       return try BackupRun(self, session: session, remote: remote, all: options.all).run()
     }

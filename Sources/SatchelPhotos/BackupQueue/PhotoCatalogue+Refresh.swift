@@ -17,12 +17,14 @@ extension PhotoCatalogue {
   ///   - queueMissing: whether photos that were uploaded, and that the remote does not have, or has damaged, are
   ///     queued again where this device has their files
   ///   - reading: whether every file is downloaded and compared with its MD5
+  ///   - abortingUploads: whether uploads in parts that were begun more than a week ago are aborted
   ///   - progress: called with the progress, never concurrently; false cancels
   /// - Throws: `SatchelError`: `foreign` when the catalogue is synchronized as another user, `invalid` in a
   ///   batch, `unauthorized`, `unavailable`, `cancelled`, `readOnly`
   public func refreshBackups(
     with store: any ObjectStore, user: UserID, queueMissing: Bool = false, reading: Bool = false,
-    options: PhotoBackupOptions = PhotoBackupOptions(), progress: (@Sendable (SyncProgress) -> Bool)? = nil
+    abortingUploads: Bool = false, options: PhotoBackupOptions = PhotoBackupOptions(),
+    progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> PhotoRefreshReport {
     try checkOpen()
     guard !database.options.isReadOnly else {
@@ -31,6 +33,7 @@ extension PhotoCatalogue {
     let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
     return try withBackups(session) { remote in
       var refresh = BackupRefresh(catalogue: self, remote: remote, session: session, isReading: reading)
+      try refresh.findUploads(aborting: abortingUploads)
       return try refresh.run(queueMissing: queueMissing)
     }
   }
@@ -47,6 +50,10 @@ public struct PhotoRefreshReport: Sendable, Equatable, JSONConvertible {
   /// Objects below the user's prefix that are no files of the catalogue's photos, and that no device's index names.
   public var unknown: [String] = []
   public var unknownCount: Int64 = 0
+  /// Names of objects whose upload in parts was begun more than a week ago, and neither completed nor aborted before.
+  public var uploads: [String] = []
+  /// Those of them that this call has aborted.
+  public var aborted: Int64 = 0
   /// Photos whose object does not have the size of their row, or their bytes where these were read.
   public var damaged: [MD5] = []
   public var damagedCount: Int64 = 0
@@ -77,7 +84,8 @@ public struct PhotoRefreshReport: Sendable, Equatable, JSONConvertible {
     func list(_ photos: [MD5]) -> JSONValue { .array(photos.map { .string($0.description) }) }
     return [
       "photos": .int(photos), "starred": .int(starred), "unknown": .array(unknown.map { .string($0) }),
-      "unknown_count": .int(unknownCount), "damaged": list(damaged), "damaged_count": .int(damagedCount),
+      "unknown_count": .int(unknownCount), "uploads": .array(uploads.map { .string($0) }),
+      "aborted": .int(aborted), "damaged": list(damaged), "damaged_count": .int(damagedCount),
       "missing": list(missing),
       "missing_count": .int(missingCount), "queued": .int(queued), "requests": .int(requests),
       "bytes_down": .int(bytesDown),
@@ -103,6 +111,36 @@ private struct BackupRefresh {
     self.remote = remote
     self.session = session
     self.isReading = isReading
+  }
+
+  /// The age of an upload that no device continues any more, in milliseconds.
+  private static let maxUploadAge: Int64 = 7 * 24 * 60 * 60 * 1000
+
+  /// Finds uploads in parts that were left unfinished: a store keeps their parts, and charges for them. None where the
+  /// store does not list them.
+  mutating func findUploads(aborting: Bool) throws {
+    guard session.store.listsUploads else { return }
+    let uploads: [ObjectUpload]
+    do throws(ObjectStoreError) {
+      uploads = try remote.requests.attempt { () throws(ObjectStoreError) in
+        try session.store.unfinishedUploads(below: remote.prefix, cancellation: remote.cancellation)
+      }
+    } catch {
+      guard error.faultClass == .remote || error.faultClass == .object else { throw error }
+      return
+    }
+    let now = session.store.date ?? catalogue.database.clock.now()
+    for upload in uploads {
+      guard let begun = ISODate.milliseconds(upload.begun), now - begun > Self.maxUploadAge else { continue }
+      if report.uploads.count < PhotoRefreshReport.maxListed {
+        report.uploads.append(String(upload.key.text.dropFirst(remote.prefix.text.count)))
+      }
+      guard aborting else { continue }
+      try remote.requests.attempt { () throws(ObjectStoreError) in
+        try session.store.abort(upload, cancellation: remote.cancellation)
+      }
+      report.aborted += 1
+    }
   }
 
   mutating func run(queueMissing: Bool) throws -> PhotoRefreshReport {
@@ -252,12 +290,13 @@ extension LocalRow {
     /// Refreshes on a separate thread, like the blocking form; cancelling the task cancels it.
     public func refreshBackups(
       with store: any ObjectStore, user: UserID, queueMissing: Bool = false, reading: Bool = false,
-      options: PhotoBackupOptions = PhotoBackupOptions(), progress: (@Sendable (SyncProgress) -> Bool)? = nil
+      abortingUploads: Bool = false, options: PhotoBackupOptions = PhotoBackupOptions(),
+      progress: (@Sendable (SyncProgress) -> Bool)? = nil
     ) async throws -> PhotoRefreshReport {
       try await options.onOwnThread { options in
         try self.refreshBackups(
-          with: store, user: user, queueMissing: queueMissing, reading: reading, options: options,
-          progress: progress)
+          with: store, user: user, queueMissing: queueMissing, reading: reading,
+          abortingUploads: abortingUploads, options: options, progress: progress)
       }
     }
   }

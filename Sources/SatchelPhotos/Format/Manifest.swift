@@ -84,6 +84,11 @@ extension Manifest {
     try readChecksums(checksums)
   }
 
+  /// Whether the bytes are no JSON, and so contain nothing of a manifest: empty, zeros, or only its beginning.
+  static func isLost(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { (try? JSONValue(parsing: $0)) == nil }
+  }
+
   /// Reads a manifest; see `init(parsing:)` for borrowed bytes.
   init(parsing bytes: [UInt8]) throws {
     self = try bytes.withUnsafeBytes { try Manifest(parsing: $0) }

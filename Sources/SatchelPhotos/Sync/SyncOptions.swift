@@ -8,7 +8,8 @@ public struct SyncOptions: TransferOptions {
   public var onConflict: ConflictPolicy?
   /// Whether to report what would be transferred, without writing to either side.
   public var isDryRun = false
-  /// Whether to accept a store without conditional writes, where concurrent devices may overwrite each other.
+  /// Whether to accept a store without conditional writes, where concurrent devices may overwrite each other. Conditions
+  /// that it refuses (501) are checked by a look before each write.
   public var allowUnsafeRemote = false
   /// The choice for rows that belong to another user or remote; nil refuses the sync.
   public var first: FirstSync?

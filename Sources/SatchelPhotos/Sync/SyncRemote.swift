@@ -69,6 +69,22 @@ struct SyncRemote: Sendable {
     return Set(Shard.Index.all.filter { (try? key($0)).map(keys.contains) ?? false })
   }
 
+  /// Returns the keys of objects beside the manifest and the shards that are neither: those of other programs, and
+  /// conflict copies of a folder that is synchronized. None where listing is not allowed.
+  func foreign() throws -> [String] {
+    let known = Set(shardKeys + [manifestKey])
+    do throws(ObjectStoreError) {
+      return try requests.attempt { () throws(ObjectStoreError) in
+        try store.list(prefix, cancellation: cancellation)
+      }.map(\.key).filter { !known.contains($0) }.map(\.text).filter {
+        !$0.hasPrefix(prefix.text + ConditionProbe.keyPrefix)
+      }
+    } catch {
+      guard error.reason == .denied else { throw error }
+      return []
+    }
+  }
+
   /// Lists the user's objects; nil when listings of this store have no etags, or are not allowed.
   func listing() throws -> RemoteListing? {
     guard store.listsETags else { return nil }

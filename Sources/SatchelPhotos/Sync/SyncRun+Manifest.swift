@@ -5,7 +5,7 @@ import SatchelStorage
 
 extension SyncRun {
   /// Reads the manifest. Bytes that no checksum proves are read twice, because versions built on them reach
-  /// all devices.
+  /// all devices. One that is no JSON, as after a loss of power, counts as missing, and is replaced.
   ///
   /// - Returns: false when it has not changed
   /// - Throws: `SatchelError` (`foreign`) when the remote is another one than at the last sync
@@ -32,6 +32,10 @@ extension SyncRun {
           case .broken: false
           case .unknown: last == object
           }
+        if isProven, Manifest.isLost(object.body) {
+          setManifest(nil, object.etag)
+          return true
+        }
         if isProven {
           var manifest = try Manifest(parsing: object.body)
           if manifest.isClosed {

@@ -30,6 +30,7 @@ extension SyncRun {
       try remote.cancellation.check()
     }
     report.shards = findings.withLock { $0 }.ordered { $0.shard < $1.shard }
+    if only == nil { report.foreign = try remote.foreign() }
     return report
   }
 
@@ -49,7 +50,9 @@ extension SyncRun {
   private func manifestState() throws -> VerifyReport.ManifestState {
     do {
       try readManifest()
-      return manifestView.withLock { $0.manifest } == nil ? .missing : .ok
+      let view = manifestView.withLock { $0 }
+      if view.manifest != nil { return .ok }
+      return view.etag == nil ? .missing : .unreadable
     } catch {
       // Other errors are not repaired: a newer or foreign manifest, a store that does not respond.
       guard [.damaged, .invalid].contains(SatchelError(converting: error).code) else { throw error }

@@ -47,6 +47,9 @@ public struct VerifyReport: Sendable, TrafficReport, JSONConvertible {
   public var isManifestRepaired = false
   /// All sixteen, in order.
   public var shards: [ShardFinding] = []
+  /// Keys of objects beside the manifest and the shards that are neither, such as the conflict copies of a program that
+  /// synchronizes a folder: their rows may be nowhere else.
+  public var foreign: [String] = []
   /// Local photos that the repair deleted because the remote's sound shards do not have them.
   public var removed: Int64 = 0
   /// Requests to the object store, retries included.
@@ -65,7 +68,8 @@ public struct VerifyReport: Sendable, TrafficReport, JSONConvertible {
     [
       "ok": .bool(isSound), "manifest": .string(manifest.rawValue),
       "manifest_repaired": .bool(isManifestRepaired), "shards": .array(shards.map(\.json)),
-      "removed": .int(removed), "requests": .int(requests), "bytes_up": .int(bytesUp),
+      "foreign": .array(foreign.map { .string($0) }), "removed": .int(removed), "requests": .int(requests),
+      "bytes_up": .int(bytesUp),
       "bytes_down": .int(bytesDown),
     ]
   }

@@ -58,9 +58,11 @@ extension CallbackStore: MultipartStore {
     ObjectUpload(key: key, id: HexadecimalName.random(digits: 32), metadata: metadata)
   }
 
-  /// None: a host has no function that lists them.
-  package func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
-    -> [ObjectUpload]
+  /// A host has no function that lists them.
+  package var listsUploads: Bool { false }
+
+  package func unfinishedUploads(below prefix: ObjectPrefix, cancellation: Cancellation)
+    throws(ObjectStoreError) -> [ObjectUpload]
   { [] }
 
   package func parts(of upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)

@@ -122,6 +122,7 @@ extension DirectoryStore: PlacedStore {
   private static let maxSize = 4096
 
   package func place() throws(ObjectStoreError) -> RemotePlace {
+    if tree.forgetMovedRoot() { hasID.withLock { $0 = false } }
     guard let root = try tree.root() else { return .absent }
     if let id = try readID() { return .named(id) }
     let names = try DirectoryEntryName.all(in: root.descriptor)

@@ -66,6 +66,23 @@ final class DirectoryTree: Sendable {
     }
   }
 
+  /// Forgets the root if its path leads to another directory now, or to none: its disk was unmounted, or another mounted.
+  ///
+  /// - Returns: whether it was forgotten
+  func forgetMovedRoot() -> Bool {
+    opened.withLock { opened in
+      guard let root = opened else { return false }
+      var there = stat()
+      if let known = root.descriptor.status, stat(path, &there) == 0, there.st_dev == known.st_dev,
+        there.st_ino == known.st_ino
+      {
+        return false
+      }
+      opened = nil
+      return true
+    }
+  }
+
   /// Gives the group the rights on a new file or directory that it has on the root, if it may write there: whatever the
   /// umask, all users of the group write to the store.
   func share(_ file: Int32) {

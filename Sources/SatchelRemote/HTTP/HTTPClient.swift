@@ -10,14 +10,10 @@ final class HTTPClient: Sendable {
   /// The maximum number of idle sessions; more are closed after use.
   private static let maximumIdle = 8
 
-  private let caFile: String?
-  private let timeouts: HTTPTimeouts
+  private let route: HTTPRoute
   private let idle = Locked(Idle(process: getpid()))
 
-  init(caFile: String?, timeouts: HTTPTimeouts) {
-    self.caFile = caFile
-    self.timeouts = timeouts
-  }
+  init(_ route: HTTPRoute) { self.route = route }
 
   /// Sends a request.
   ///
@@ -25,7 +21,7 @@ final class HTTPClient: Sendable {
   func perform(_ request: HTTPRequest, cancellation: Cancellation) throws(HTTPFailure) -> HTTPResponse {
     let session = try acquire()
     let (response, hasHeaders, failure) = session.perform(
-      request, caFile: caFile, timeouts: timeouts, cancellation: cancellation)
+      request, by: route, cancellation: cancellation)
     release(session)
     if let failure = request.body.reader?.failure ?? request.receiver?.failure {
       throw HTTPFailure(kind: .refused(failure), message: failure.message)
@@ -59,6 +55,15 @@ final class HTTPClient: Sendable {
       if idle.sessions.count < Self.maximumIdle { idle.sessions.append(session) }
     }
   }
+}
+
+/// How servers are reached.
+struct HTTPRoute {
+  /// The path of a PEM file with the certificates to trust; nil for the system's.
+  var caFile: String?
+  /// The URL of a proxy; nil for none.
+  var proxy: String?
+  var timeouts = HTTPTimeouts()
 }
 
 /// An HTTP request, sent byte for byte as it is.

@@ -25,25 +25,26 @@ final class HTTPSession: @unchecked Sendable {
   /// - Returns: the received part of the response, whether its headers are complete, and the failure if it is
   ///   incomplete
   func perform(
-    _ request: HTTPRequest, caFile: String?, timeouts: HTTPTimeouts, cancellation: Cancellation
+    _ request: HTTPRequest, by route: HTTPRoute, cancellation: Cancellation
   ) -> (response: HTTPResponse, hasHeaders: Bool, failure: HTTPFailure?) {
     let lines = request.headers.map { $0.value.isEmpty ? $0.name + ";" : $0.name + ": " + $0.value }
     var state = State(HTTPReceiver(request, cancellation: cancellation), request.body.reader)
     var result = ccurl_result()
-    withCStrings([request.method, request.url, caFile ?? ""] + lines) { strings in
+    withCStrings([request.method, request.url, route.caFile ?? "", route.proxy ?? ""] + lines) { strings in
       request.body.withBytes { bytes in
         withUnsafeMutablePointer(to: &state) { state in
           var call = ccurl_request()
           call.method = strings[0]
           call.url = strings[1]
-          if caFile != nil { call.ca_file = strings[2] }
-          call.headers = strings.baseAddress.map { UnsafePointer($0 + 3) }
+          if route.caFile != nil { call.ca_file = strings[2] }
+          if route.proxy != nil { call.proxy = strings[3] }
+          call.headers = strings.baseAddress.map { UnsafePointer($0 + 4) }
           call.header_count = lines.count
           call.body = bytes.baseAddress
           call.body_length = state.pointee.reader?.count ?? Int64(bytes.count)
-          call.connect_timeout = timeouts.connect
-          call.stall_timeout = timeouts.stall
-          call.total_timeout = timeouts.total
+          call.connect_timeout = route.timeouts.connect
+          call.stall_timeout = route.timeouts.stall
+          call.total_timeout = route.timeouts.total
           call.fresh_connection = request.needsOwnConnection
           call.context = UnsafeMutableRawPointer(state)
           call.on_header = { context, line, length in

@@ -13,6 +13,8 @@ public struct ConditionProbe: Sendable {
   /// without conditions.
   private static let agreeing = 3
   private static let maximumTrials = 8
+  /// The beginning of the names of the probe's objects, which remain where the credentials may not delete.
+  package static let keyPrefix = "condition-probe-"
 
   public init() {}
 
@@ -42,7 +44,7 @@ public struct ConditionProbe: Sendable {
     _ store: any ObjectStore, under prefix: ObjectPrefix, retry: Retry, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> Verdict {
     let name = (0..<2).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
-    let key = try ObjectKey(prefix.text + "condition-probe-" + name)
+    let key = try ObjectKey(prefix.text + Self.keyPrefix + name)
     // The object is deleted in every case; failing to delete it does not fail the probe.
     defer { try? store.delete(key, ifMatch: nil, cancellation: .never) }
     let steps = Steps(store: store, key: key, retry: retry, cancellation: cancellation)
@@ -74,7 +76,7 @@ public struct ConditionProbe: Sendable {
     guard try steps.isRefused([4], .ifMatch(first)) else {
       return .unsupported("an object was overwritten despite If-Match with another ETag")
     }
-    try steps.delete()
+    guard try steps.delete() else { return .supported }
     guard try steps.isRefused([5], .ifMatch(second)) else {
       return .unsupported("a deleted object was written despite If-Match")
     }
@@ -126,12 +128,16 @@ public struct ConditionProbe: Sendable {
     }
 
     /// Deletes the object; repeating that is harmless.
-    func delete() throws(ObjectStoreError) {
+    ///
+    /// - Returns: false when the credentials may not
+    func delete() throws(ObjectStoreError) -> Bool {
       try requests.attempt { () throws(ObjectStoreError) in
         do throws(ObjectStoreError) {
           try store.delete(key, ifMatch: nil, cancellation: cancellation)
+          return true
         } catch {
           switch error.reason {
+          case .denied: return false
           case .unknownOutcome, .preconditionFailed:
             throw ObjectStoreError(.transient(retryAfter: error.retryAfter), error.message)
           default: throw error
@@ -140,12 +146,12 @@ public struct ConditionProbe: Sendable {
       }
     }
 
-    /// The probe's object; nil when it does not exist.
+    /// The probe's object; nil when it does not exist, which a store that may not be listed does not say.
     private func currentObject() throws(ObjectStoreError) -> StoredObject? {
       do throws(ObjectStoreError) {
         return try store.get(key, limit: 1 << 10, cancellation: cancellation)
       } catch {
-        guard error.reason == .notFound else { throw error }
+        guard error.reason == .notFound || error.reason == .denied else { throw error }
         return nil
       }
     }

@@ -4,7 +4,7 @@ import SatchelCore
 extension S3Store {
   /// Converts an error response.
   func failure(_ response: HTTPResponse, about subject: String, isWriting: Bool = false) -> ObjectStoreError {
-    let errorBody = S3ErrorBody(response.body, hiding: credentials)
+    let errorBody = S3ErrorBody(response.body, hiding: credentials.known)
     let wait = retryAfter(response)
     let reason = Self.reason(response.status, errorBody.code, isWriting: isWriting, retryAfter: wait)
     var message = "\(subject): the store responded with \(response.status)"
@@ -62,12 +62,11 @@ extension S3Store {
     {
       return "the bucket is in region \(region)"
     }
-    guard response.status == 403 || code == "RequestTimeTooSkewed",
-      let there = response.headers["date"].map({ ccurl_date($0) }), there > 0
+    guard response.status == 403 || code == "RequestTimeTooSkewed", let there = Self.date(response),
+      isSkewed(there)
     else { return nil }
-    let difference = options.clock.now() / 1000 - there
-    guard difference.magnitude > 300 else { return nil }
-    let minutes = difference.magnitude / 60
+    let difference = clock.now() - there
+    let minutes = difference.magnitude / 60_000
     return "this device's clock is \(minutes) minutes \(difference < 0 ? "behind" : "ahead of") the store's"
   }
 
@@ -117,8 +116,8 @@ struct S3ErrorBody {
   /// The message; empty when it is missing or must not be shown.
   private(set) var message = ""
 
-  /// - Parameter credentials: never shown, even if the server repeats them
-  init(_ body: [UInt8], hiding credentials: Credentials) {
+  /// - Parameter credentials: never shown, even if the server repeats them; nil for what is not shown at all
+  init(_ body: [UInt8], hiding credentials: Credentials? = nil) {
     guard !body.isEmpty else { return }
     var (code, message) = ("", "")
     // Errors are ignored, and elements before the error are used: a gateway may send an HTML error page.
@@ -131,10 +130,10 @@ struct S3ErrorBody {
       return true
     }
     let isName = code.utf8.count <= 64 && code.utf8.allSatisfy { (0x30...0x7A).contains($0) }
-    self.code = isName && !credentials.appear(in: code) ? code : ""
+    self.code = isName && credentials?.appear(in: code) != true ? code : ""
     let shown = String(
       String.UnicodeScalarView(
         message.unicodeScalars.prefix(200).filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }))
-    self.message = credentials.appear(in: message) ? "" : shown
+    self.message = credentials?.appear(in: message) == true ? "" : shown
   }
 }

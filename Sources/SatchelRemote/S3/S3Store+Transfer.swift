@@ -11,7 +11,7 @@ extension S3Store: TransferStore {
   ) throws(ObjectStoreError) -> ETag {
     try put(
       key, { .stream(HTTPBodyReader(body)) }, body.digests(cancellation), condition: condition,
-      metadata: metadata, readsBack: true, cancellation: cancellation)
+      headers: headers(key, metadata, isFile: true), readsBack: true, cancellation: cancellation)
   }
 
   package func read(
@@ -37,7 +37,7 @@ extension S3Store: TransferStore {
       }
       try receiver.begin(size: size, etag: nil)
     case 412: throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed")
-    default: throw failure(response, about: key.text)
+    default: throw failure(response, reading: key, cancellation)
     }
   }
 }
@@ -48,7 +48,7 @@ extension S3Store: MultipartStore {
   {
     let request = SigningRequest(
       .post, host: endpoint.host, path: try endpoint.path(of: key), query: [("uploads", "")],
-      headers: Self.headers(key, metadata))
+      headers: headers(key, metadata, isFile: true))
     let response = try send(request, about: key.text, body: .bytes([]), cancellation)
     guard response.isSuccess else { throw failure(response, about: key.text, isWriting: true) }
     var id = ""
@@ -62,32 +62,35 @@ extension S3Store: MultipartStore {
     return ObjectUpload(key: key, id: id)
   }
 
-  package func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
-    -> [ObjectUpload]
+  package func unfinishedUploads(below prefix: ObjectPrefix, cancellation: Cancellation)
+    throws(ObjectStoreError) -> [ObjectUpload]
   {
-    let full = try endpoint.prefix.map { prefix throws(ObjectStoreError) in try key.below(prefix) } ?? key
-    let request = SigningRequest(
-      .get, host: endpoint.host, path: endpoint.bucketPath,
-      query: [("uploads", ""), ("prefix", full.text), ("max-uploads", "1000")])
-    let response = try send(request, about: "the uploads of \(key)", limit: 4 << 20, cancellation)
-    guard response.status == 200 else { throw failure(response, about: "the uploads of \(key)") }
-    var uploads: [(id: String, date: String)] = []
-    var (name, id, date) = ("", "", "")
-    try XMLReader.read(response.body) { path, text in
-      guard path.first == "ListMultipartUploadsResult" else { return false }
-      switch path.dropFirst() {
-      case ["Upload", "Key"]: name = text
-      case ["Upload", "UploadId"]: id = text
-      case ["Upload", "Initiated"]: date = text
-      case ["Upload"]:
-        if name.utf8.elementsEqual(full.text.utf8), !id.isEmpty { uploads.append((id, date)) }
-        (name, id, date) = ("", "", "")
-      default: break
+    let base = endpoint.prefix.map { $0.text + "/" } ?? ""
+    var uploads: [ObjectUpload] = []
+    var (keyMarker, idMarker) = ("", "")
+    while true {
+      var query: [SigningRequest.Field] = [
+        ("uploads", ""), ("prefix", base + prefix.text), ("max-uploads", "1000"),
+      ]
+      if !keyMarker.isEmpty { query += [("key-marker", keyMarker), ("upload-id-marker", idMarker)] }
+      let request = SigningRequest(.get, host: endpoint.host, path: endpoint.bucketPath, query: query)
+      let response = try send(request, about: "the uploads of \(prefix)", limit: 4 << 20, cancellation)
+      guard response.status == 200 else { throw failure(response, about: "the uploads of \(prefix)") }
+      let page = try UploadPage(response.body)
+      for upload in page.uploads where upload.key.utf8.starts(with: base.utf8) && !upload.id.isEmpty {
+        let text = String(decoding: upload.key.utf8.dropFirst(base.utf8.count), as: UTF8.self)
+        guard text.utf8.starts(with: prefix.text.utf8), let key = try? ObjectKey(text) else { continue }
+        var found = ObjectUpload(key: key, id: upload.id)
+        found.begun = upload.date
+        uploads.append(found)
       }
-      return true
+      // Dates of one format are in the order of their characters.
+      guard page.isTruncated else { return uploads.ordered { $0.begun > $1.begun } }
+      guard page.nextKey != keyMarker || page.nextID != idMarker else {
+        throw ObjectStoreError.listingDoesNotAdvance
+      }
+      (keyMarker, idMarker) = (page.nextKey, page.nextID)
     }
-    // Dates of one format are in the order of their characters.
-    return uploads.ordered { $0.date > $1.date }.map { ObjectUpload(key: key, id: $0.id) }
   }
 
   package func parts(of upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)
@@ -197,5 +200,34 @@ extension S3Store: MultipartStore {
     guard response.isSuccess || response.status == 404 else {
       throw failure(response, about: upload.key.text, isWriting: true)
     }
+  }
+}
+
+/// The XML response to ListMultipartUploads.
+private struct UploadPage {
+  private(set) var uploads: [(key: String, id: String, date: String)] = []
+  private(set) var isTruncated = false
+  private(set) var nextKey = ""
+  private(set) var nextID = ""
+
+  init(_ body: [UInt8]) throws(ObjectStoreError) {
+    var (page, upload) = (self, (key: "", id: "", date: ""))
+    try XMLReader.read(body) { path, text in
+      guard path.first == "ListMultipartUploadsResult" else { return false }
+      switch path.dropFirst() {
+      case ["IsTruncated"]: page.isTruncated = text == "true"
+      case ["NextKeyMarker"]: page.nextKey = text
+      case ["NextUploadIdMarker"]: page.nextID = text
+      case ["Upload", "Key"]: upload.key = text
+      case ["Upload", "UploadId"]: upload.id = text
+      case ["Upload", "Initiated"]: upload.date = text
+      case ["Upload"]:
+        page.uploads.append(upload)
+        upload = ("", "", "")
+      default: break
+      }
+      return true
+    }
+    self = page
   }
 }

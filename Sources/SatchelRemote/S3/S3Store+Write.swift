@@ -6,22 +6,23 @@ extension S3Store {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     try put(
-      key, { .bytes(body) }, ContentHash.digests(of: body), condition: condition, metadata: metadata,
-      cancellation: cancellation)
+      key, { .bytes(body) }, ContentHash.digests(of: body), condition: condition,
+      headers: headers(key, metadata), cancellation: cancellation)
   }
 
   /// Writes an object.
   ///
   /// - Parameters:
   ///   - body: called for each request
+  ///   - headers: those of a new object
   ///   - readsBack: whether the caller reads the object back when the condition is not met
   func put(
     _ key: ObjectKey, _ body: () -> HTTPBody, _ digests: ContentDigests, condition: ObjectCondition,
-    metadata: ObjectMetadata, readsBack: Bool = false, cancellation: Cancellation
+    headers: [SigningRequest.Field], readsBack: Bool = false, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     var request = SigningRequest(
       .put, host: endpoint.host, path: try endpoint.path(of: key),
-      headers: Self.headers(key, metadata) + [Self.checksum(digests)], payload: PayloadHash(of: digests))
+      headers: headers + [Self.checksum(digests)], payload: PayloadHash(of: digests))
     let response = try send(
       &request, about: key, body: body, condition: condition, readsBack: readsBack, cancellation)
     guard response.isSuccess else { throw failure(response, about: key.text, isWriting: true) }
@@ -35,8 +36,17 @@ extension S3Store {
   }
 
   /// The headers of a new object.
-  static func headers(_ key: ObjectKey, _ metadata: ObjectMetadata) -> [SigningRequest.Field] {
-    [("content-type", contentType(of: key))] + metadata.values.map { ("x-amz-meta-" + $0.key, $0.value) }
+  ///
+  /// - Parameter isFile: whether it has the storage class of files
+  func headers(_ key: ObjectKey, _ metadata: ObjectMetadata, isFile: Bool = false) -> [SigningRequest.Field] {
+    var headers: [SigningRequest.Field] = [("content-type", Self.contentType(of: key))]
+    headers += metadata.values.map { ("x-amz-meta-" + $0.key, $0.value) }
+    if isFile, let name = options.storageClass { headers.append(("x-amz-storage-class", name)) }
+    if let name = options.encryption { headers.append(("x-amz-server-side-encryption", name)) }
+    if let key = options.encryptionKey {
+      headers.append(("x-amz-server-side-encryption-aws-kms-key-id", key))
+    }
+    return headers
   }
 
   /// The checksum header of a body, which buckets with Object Lock demand.

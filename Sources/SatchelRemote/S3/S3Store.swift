@@ -10,8 +10,11 @@ import SatchelCore
 public final class S3Store: ObjectStore, DatedObjectStore {
   let endpoint: S3Endpoint
   let options: S3Options
-  let credentials: Credentials
-  private let signer: RequestSigner
+  let credentials: CredentialSource
+  /// The clock of signatures, corrected by what the store's answers show.
+  let clock: Clock
+  private let correction: Locked<Int64>
+  private let region: String
   private let client: HTTPClient
   /// The quoting of ETags that the server expects, determined from its first responses.
   let quoting = Locked(ETagQuoting.unknown)
@@ -21,16 +24,31 @@ public final class S3Store: ObjectStore, DatedObjectStore {
   ///   - endpoint: http:// protects only the secret key; everything else can be read and modified in transit.
   ///     Use it only for servers on this machine or in a trusted network
   ///   - region: the server's region, which is part of the signature
+  ///   - credentials: the source is asked for new ones when they expire, and when the store does not accept them
   /// - Throws: `.failed(.invalid)` for an invalid region name
   public init(
-    endpoint: S3Endpoint, region: String = "us-east-1", credentials: Credentials,
+    endpoint: S3Endpoint, region: String = "us-east-1", credentials: CredentialSource,
     options: S3Options = S3Options()
   ) throws(ObjectStoreError) {
+    try RequestSigner.check(region: region)
+    let correction = Locked(Int64(0))
     self.endpoint = endpoint
     self.options = options
     self.credentials = credentials
-    signer = try RequestSigner(credentials: credentials, region: region, clock: options.clock)
-    client = HTTPClient(caFile: options.caFile, timeouts: options.timeouts)
+    self.region = region
+    self.correction = correction
+    clock = Clock { options.clock.now() &+ correction.withLock { $0 } }
+    client = HTTPClient(
+      HTTPRoute(caFile: options.caFile, proxy: options.proxy, timeouts: options.timeouts))
+  }
+
+  /// A store with credentials that do not change.
+  public convenience init(
+    endpoint: S3Endpoint, region: String = "us-east-1", credentials: Credentials,
+    options: S3Options = S3Options()
+  ) throws(ObjectStoreError) {
+    try self.init(
+      endpoint: endpoint, region: region, credentials: CredentialSource(credentials), options: options)
   }
 
   package var date: Int64? { latestDate.withLock { $0 } }
@@ -57,7 +75,7 @@ public final class S3Store: ObjectStore, DatedObjectStore {
       throw error.reason == .tooLarge ? .tooLarge(key, limit: limit) : error
     }
     if response.status == 304, known != nil { return .notModified }
-    guard response.status == 200 else { throw failure(response, about: key.text) }
+    guard response.status == 200 else { throw failure(response, reading: key, cancellation) }
     let etag = try etag(of: response, key)
     // Some servers ignore If-None-Match on GET.
     if etag == known { return .notModified }
@@ -66,10 +84,12 @@ public final class S3Store: ObjectStore, DatedObjectStore {
 
   public func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     let request = SigningRequest(.head, host: endpoint.host, path: try endpoint.path(of: key))
-    let response = try send(request, about: key.text, cancellation)
+    var response = try send(request, about: key.text, cancellation)
     if response.status == 400 || response.status == 403 {
       // An answer to HEAD has no body that would name the cause: an expired token, for example.
-      throw try reasonToRefuse(key, cancellation) ?? failure(response, about: key.text)
+      if let reason = try reasonToRefuse(key, cancellation) { throw reason }
+      // The cause is mended: new credentials, or the store's time.
+      response = try send(request, about: key.text, cancellation)
     }
     guard response.status == 200 else { throw failure(response, about: key.text) }
     var size = response.headers["content-length"].flatMap { Int64($0) }
@@ -97,10 +117,33 @@ public final class S3Store: ObjectStore, DatedObjectStore {
     let request = SigningRequest(
       .get, host: endpoint.host, path: try endpoint.path(of: key), headers: [("range", "bytes=0-0")])
     let response = try send(request, about: key.text, limit: 1 << 16, cancellation)
-    return response.isSuccess || response.status == 416 ? nil : failure(response, about: key.text)
+    if response.isSuccess || response.status == 416 { return nil }
+    return failure(response, reading: key, cancellation)
   }
 
-  /// Signs and sends a request, and converts failures without a response.
+  /// The failure of a read. Where the credentials may not list, S3 answers 403 for an object that does not exist; where
+  /// they may, and a store answers so all the same, the listing shows it.
+  func failure(_ response: HTTPResponse, reading key: ObjectKey, _ cancellation: Cancellation)
+    -> ObjectStoreError
+  {
+    let failure = failure(response, about: key.text)
+    let code = S3ErrorBody(response.body).code
+    guard response.status == 403, code.isEmpty || code == "AccessDenied" else { return failure }
+    do throws(ObjectStoreError) {
+      let page = try list(ObjectPrefix(key.text), from: nil, limit: 1, cancellation: cancellation)
+      if page.entries.contains(where: { $0.key == key }) { return failure }
+      return ObjectStoreError(.notFound, "\(key): the object does not exist")
+    } catch {
+      guard error.reason == .denied else { return failure }
+      return ObjectStoreError(
+        .denied,
+        "\(failure.message) (the credentials may not read it, or it does not exist: without the right to list, "
+          + "s3:ListBucket, a store does not say which)")
+    }
+  }
+
+  /// Signs and sends a request, and converts failures without a response. A request that was refused for its date or its
+  /// credentials is signed again, once with the store's time, and once with new credentials.
   ///
   /// - Parameters:
   ///   - subject: the subject for messages
@@ -109,27 +152,46 @@ public final class S3Store: ObjectStore, DatedObjectStore {
     _ request: SigningRequest, about subject: String, body: HTTPBody = .none, limit: Int64 = 1 << 20,
     receiver: HTTPBodyReceiver? = nil, needsOwnConnection: Bool = false, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> HTTPResponse {
-    try cancellation.check()
-    let signed = try signer.sign(request)
-    let call = HTTPRequest(
-      method: signed.method.rawValue, url: endpoint.origin + signed.target, headers: signed.headers,
-      body: body, receiver: receiver,
-      needsOwnConnection: needsOwnConnection, limit: limit)
-    do throws(HTTPFailure) {
-      let response = try client.perform(call, cancellation: cancellation)
-      note(date: response)
-      return response
-    } catch {
-      throw Self.failure(error, about: subject, isWriting: request.isWriting)
+    var (isCorrected, isRenewed) = (false, false)
+    while true {
+      try cancellation.check()
+      let known = try credentials.current(at: clock.now())
+      let signed = try RequestSigner(credentials: known, region: region, clock: clock).sign(request)
+      let call = HTTPRequest(
+        method: signed.method.rawValue, url: endpoint.origin + signed.target, headers: signed.headers,
+        body: body, receiver: receiver,
+        needsOwnConnection: needsOwnConnection, limit: limit)
+      let response: HTTPResponse
+      do throws(HTTPFailure) {
+        response = try client.perform(call, cancellation: cancellation)
+      } catch {
+        throw Self.failure(error, about: subject, isWriting: request.isWriting)
+      }
+      let date = Self.date(response)
+      if let date { latestDate.withLock { $0 = date } }
+      guard (400..<500).contains(response.status), !response.body.isEmpty else { return response }
+      let code = S3ErrorBody(response.body).code
+      if !isCorrected, code == "RequestTimeTooSkewed", let date, isSkewed(date) {
+        isCorrected = true
+        correction.withLock { $0 = date &- options.clock.now() }
+      } else if !isRenewed, CredentialSource.isRenewing(code), try credentials.renew(known) {
+        isRenewed = true
+      } else {
+        return response
+      }
+      body.reader?.rewind()
     }
   }
 
-  private func note(date response: HTTPResponse) {
-    guard let text = response.headers["date"] else { return }
-    let seconds = ccurl_date(text)
-    guard seconds > 0, seconds <= StoreClock.latest / 1000 else { return }
-    latestDate.withLock { $0 = Int64(seconds) * 1000 }
+  /// The time of a response, Unix milliseconds.
+  static func date(_ response: HTTPResponse) -> Int64? {
+    guard let text = response.headers["date"] else { return nil }
+    let seconds = Int64(ccurl_date(text))
+    return seconds > 0 && seconds <= StoreClock.latest / 1000 ? seconds * 1000 : nil
   }
+
+  /// Whether the time of signatures differs so much from the store's that this may be the cause of a refusal.
+  func isSkewed(_ date: Int64) -> Bool { (clock.now() - date).magnitude > 300_000 }
 
   func etag(of response: HTTPResponse, _ key: ObjectKey) throws(ObjectStoreError) -> ETag {
     guard let etag = response.headers["etag"].flatMap(ETagQuoting.tag) else {
@@ -161,6 +223,15 @@ public struct S3Options: Sendable {
   /// The path of a PEM file with the certificates to trust instead of the system's.
   public var caFile: String?
   public var timeouts: HTTPTimeouts
+  /// The URL of a proxy, such as "http://proxy.example.org:3128"; nil for none.
+  public var proxy: String?
+  /// The storage class of files that are uploaded, such as "STANDARD_IA"; nil for the bucket's. Objects that every
+  /// synchronization reads (manifests, shards, logs) have the bucket's in any case.
+  public var storageClass: String?
+  /// The encryption by the store, "AES256" or "aws:kms"; nil for the bucket's.
+  public var encryption: String?
+  /// The key of "aws:kms"; nil for the account's.
+  public var encryptionKey: String?
   /// The maximum size of an object that is read, in bytes, which limits memory use.
   public var maximumSize: Int64
   /// The clock for the dates in signatures.

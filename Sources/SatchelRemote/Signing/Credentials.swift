@@ -8,10 +8,16 @@ public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringC
   public let accessKey: String
   let secretKey: Secret
   let sessionToken: Secret?
+  /// When the store stops accepting them, Unix milliseconds; nil while that is unknown.
+  public let expires: Int64?
 
-  /// - Parameter sessionToken: the token of temporary credentials
+  /// - Parameters:
+  ///   - sessionToken: the token of temporary credentials
+  ///   - expires: when the store stops accepting them, Unix milliseconds
   /// - Throws: `.failed(.invalid)` when one of them is empty or not valid in a header
-  public init(accessKey: String, secretKey: String, sessionToken: String? = nil) throws(ObjectStoreError) {
+  public init(
+    accessKey: String, secretKey: String, sessionToken: String? = nil, expires: Int64? = nil
+  ) throws(ObjectStoreError) {
     for (name, value) in [
       ("access key", accessKey), ("secret key", secretKey), ("session token", sessionToken),
     ] {
@@ -24,6 +30,7 @@ public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringC
       throw ObjectStoreError(.failed(.invalid), "the access key contains \"/\" or \",\"")
     }
     self.accessKey = accessKey
+    self.expires = expires
     guard let secretKey = Secret(secretKey) else { throw Self.noMemory }
     self.secretKey = secretKey
     guard let sessionToken else {
@@ -44,6 +51,12 @@ public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringC
     }
     return Array(accessKey.utf8).withUnsafeBytes(isIn) || secretKey.withBytes(isIn)
       || sessionToken?.withBytes(isIn) == true
+  }
+
+  /// Whether the others are the same keys and token.
+  func areSame(as other: Credentials) -> Bool {
+    accessKey == other.accessKey && secretKey.text == other.secretKey.text
+      && sessionToken?.text == other.sessionToken?.text
   }
 
   public var description: String { "credentials" }

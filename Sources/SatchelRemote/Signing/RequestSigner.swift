@@ -14,15 +14,20 @@ package struct RequestSigner: Sendable {
   /// - Parameter clock: the current time; servers refuse requests whose date is off by more than 15 minutes
   /// - Throws: `.failed(.invalid)` for an invalid region name
   package init(credentials: Credentials, region: String, clock: Clock = .system) throws(ObjectStoreError) {
+    try Self.check(region: region)
+    self.credentials = credentials
+    self.region = region
+    self.clock = clock
+  }
+
+  /// - Throws: `.failed(.invalid)` for an invalid region name
+  static func check(region: String) throws(ObjectStoreError) {
     let isName = region.utf8.allSatisfy { byte in
       (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ",")
     }
     guard !region.isEmpty, isName else {
       throw ObjectStoreError(.failed(.invalid), "the region is empty or contains invalid characters")
     }
-    self.credentials = credentials
-    self.region = region
-    self.clock = clock
   }
 
   /// Signs a request.

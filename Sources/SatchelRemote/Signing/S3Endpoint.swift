@@ -71,6 +71,12 @@ public struct S3Endpoint: Sendable, Equatable {
   /// The scheme and host, as in "https://host".
   package var origin: String { (isSecure ? "https://" : "http://") + host }
 
+  /// The host without its port.
+  var hostName: String {
+    guard host.last != "]", let colon = host.lastIndex(of: ":") else { return host }
+    return String(host[..<colon])
+  }
+
   /// Returns the path of an object, not encoded.
   ///
   /// - Throws: `.invalidKey` when the key with the prefix is too long

@@ -44,8 +44,11 @@ package protocol MultipartStore: TransferStore {
   func startUpload(_ key: ObjectKey, metadata: ObjectMetadata, cancellation: Cancellation)
     throws(ObjectStoreError) -> ObjectUpload
 
-  /// The uploads of a key that were neither completed nor aborted, the newest first.
-  func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
+  /// Whether uploads are kept in the store, and are listed. True by default.
+  var listsUploads: Bool { get }
+
+  /// Returns the uploads of keys with a prefix that were neither completed nor aborted, the newest first.
+  func unfinishedUploads(below prefix: ObjectPrefix, cancellation: Cancellation) throws(ObjectStoreError)
     -> [ObjectUpload]
 
   /// The parts that an upload has.
@@ -68,12 +71,25 @@ package protocol MultipartStore: TransferStore {
   func abort(_ upload: ObjectUpload, cancellation: Cancellation) throws(ObjectStoreError)
 }
 
+extension MultipartStore {
+  package var listsUploads: Bool { true }
+
+  /// Returns the uploads of a key that were neither completed nor aborted, the newest first.
+  func unfinishedUploads(of key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError)
+    -> [ObjectUpload]
+  {
+    try unfinishedUploads(below: ObjectPrefix(key.text), cancellation: cancellation).filter { $0.key == key }
+  }
+}
+
 /// An upload in parts, as the store names it.
 package struct ObjectUpload: Sendable, Equatable {
   package var key: ObjectKey
   package var id: String
   /// That of the object, where the store does not keep it with the upload.
   package var metadata = ObjectMetadata.none
+  /// When it was begun, as the store says it (ISO 8601); empty where that is not known.
+  package var begun = ""
 
   package init(key: ObjectKey, id: String, metadata: ObjectMetadata = .none) {
     self.key = key

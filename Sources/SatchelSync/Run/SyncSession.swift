@@ -36,7 +36,7 @@ package final class SyncSession: Sendable {
   ) throws {
     try database?.refuseNetworkWork("nothing can be synchronized in a batch")
     self.remote = remote
-    store = MeteredStore(remote)
+    store = MeteredStore(remote, checksConditions: options.allowUnsafeRemote)
     self.user = user
     retry = options.retry
     parallel = min(max(options.parallel, 1), 16)
@@ -165,6 +165,12 @@ public protocol TransferOptions: Sendable {
   var retry: Retry { get set }
   /// Polled regularly; the sync throws `cancelled` soon after it is set.
   var cancellation: Cancellation { get set }
+  /// Whether to accept a store without conditional writes.
+  var allowUnsafeRemote: Bool { get }
+}
+
+extension TransferOptions {
+  public var allowUnsafeRemote: Bool { false }
 }
 
 /// The progress of a synchronization.

@@ -35,11 +35,16 @@ struct PhotoBackupRunCommand: ParsableCommand {
   @Flag(help: "Star all photos that have a file here and are not backed up, and upload them.")
   var all = false
 
+  @Flag(
+    help: "Write to a directory that is absent or empty, although this device has backed up to it before.")
+  var recreate = false
+
   @OptionGroup var transfer: TransferArguments
 
   func run() throws {
     var options = PhotoBackupOptions()
     options.all = all
+    options.recreate = recreate
     let report = try transfer.run(options, json: arguments.json, text: Self.text) { options, progress in
       try arguments.withCatalogue(writing: true, creating: false) { photos in
         try photos.runBackup(
@@ -241,6 +246,9 @@ struct PhotoBackupRefreshCommand: ParsableCommand {
   @Flag(help: "Download every file, and compare it with its MD5.")
   var read = false
 
+  @Flag(help: "Abort uploads in parts that were begun more than a week ago.")
+  var abortUploads = false
+
   @OptionGroup var transfer: TransferArguments
 
   func run() throws {
@@ -249,8 +257,7 @@ struct PhotoBackupRefreshCommand: ParsableCommand {
       try arguments.withCatalogue(writing: true, creating: false) { photos in
         try photos.refreshBackups(
           with: remote.open(isReading: true), user: UserID(remote.user), queueMissing: queueMissing,
-          reading: read,
-          options: options, progress: progress)
+          reading: read, abortingUploads: abortUploads, options: options, progress: progress)
       }
     }
     if report.missingCount + report.damagedCount > report.queued { throw Terminal.attention }
@@ -260,11 +267,13 @@ struct PhotoBackupRefreshCommand: ParsableCommand {
     var lines = report.damaged.map { "damaged in the remote: \($0)" }
     lines += report.missing.map { "missing in the remote: \($0)" }
     lines += report.unknown.map { "of no photo: \($0.printable)" }
+    lines += report.uploads.map { "upload never completed: \($0.printable)" }
     var parts = ["\(Terminal.count(Int(report.photos), "photo")) backed up", "\(report.starred) starred"]
     if report.missingCount > 0 { parts.append("\(report.missingCount) missing") }
     if report.damagedCount > 0 { parts.append("\(report.damagedCount) damaged") }
     if report.queued > 0 { parts.append("\(report.queued) queued again") }
     if report.unknownCount > 0 { parts.append("\(report.unknownCount) of no photo") }
+    if report.aborted > 0 { parts.append("\(Terminal.count(Int(report.aborted), "upload")) aborted") }
     lines.append("\(parts.joined(separator: ", ")); \(Terminal.count(Int(report.requests), "request"))")
     return lines.joined(separator: "\n")
   }

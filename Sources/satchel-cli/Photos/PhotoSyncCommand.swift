@@ -18,7 +18,7 @@ struct PhotoSyncCommand: ParsableCommand {
         satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos/family --endpoint https://s3.example.org
 
       The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
-      AWS_SESSION_TOKEN, never from the command line.
+      AWS_SESSION_TOKEN, or from ~/.aws/credentials, never from the command line.
 
       Exit codes: 0 both sides are in sync; 1 shards failed, local changes lost a conflict, or lines of the \
       remote are not photos; with --dry-run, there is something to transfer; 2 could not run.

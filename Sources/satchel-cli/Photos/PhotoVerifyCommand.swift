@@ -47,8 +47,9 @@ struct PhotoVerifyCommand: ParsableCommand {
       lines.append(
         "shard \(found.shard): \(found.state.rawValue)\(found.isRepaired ? ", repaired" : message)")
     }
+    for key in report.foreign { lines.append("not of the catalogue: \(key.printable)") }
     if report.removed > 0 { lines.append("\(Terminal.count(Int(report.removed), "photo")) deleted locally") }
-    if lines.isEmpty { lines.append("all shards match the manifest") }
+    if report.foreign.count == lines.count { lines.append("all shards match the manifest") }
     lines.append(Terminal.traffic(requests: report.requests, report.bytesUp, report.bytesDown))
     return lines.joined(separator: "\n")
   }

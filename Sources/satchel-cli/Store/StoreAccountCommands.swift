@@ -52,7 +52,7 @@ struct StoreDeleteAccountCommand: ParsableCommand {
         satchel store delete-account planner.satchel --user ana --remote s3://planner
 
       The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
-      AWS_SESSION_TOKEN, never from the command line.
+      AWS_SESSION_TOKEN, or from ~/.aws/credentials, never from the command line.
 
       Exit codes: 0 the account is deleted; 2 could not run.
       """)

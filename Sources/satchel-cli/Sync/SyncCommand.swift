@@ -27,7 +27,7 @@ struct SyncCommand: ParsableCommand {
       and needs the key of the store, --store-key-file, too.
 
       The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
-      AWS_SESSION_TOKEN, never from the command line.
+      AWS_SESSION_TOKEN, or from ~/.aws/credentials, never from the command line.
 
       Exit codes: 0 both sides are in sync; 1 changes could not be sent, there are conflicts to resolve, \
       remote versions wait, or a part of the remote was lost; with --dry-run, there is something to \

@@ -93,6 +93,7 @@ class PhotoBackup:
         progress: Optional[Callable[[SyncProgress], object]] = None,
         *,
         all: bool = False,
+        recreate: bool = False,
         parallel: Optional[int] = None,
     ) -> PhotoBackupReport:
         """Uploads the files of the queued photos to "photos/{user}/{md5}", and records the results.
@@ -110,15 +111,20 @@ class PhotoBackup:
             run and sets ``cancelled``. An exception in it ends the run too, and is raised here
         :param all: stars the photos first that have a file here and are not backed up, and uploads all films
             and sidecars
+        :param recreate: writes to a directory that is absent or empty, although this device has backed up to
+            it before; :meth:`verify` then queues what is missing
         :param parallel: files that are uploaded concurrently, 1 to 16; None for 4
         :returns: in ``failed`` the files that could not be uploaded; photos have the status "error", and are
             tried again by later runs, after a growing delay
         :raises NotFound: when the directory does not exist
         :raises ForeignFile: when the catalogue is synchronized as another user
         :raises Unauthorized: when the remote rejects the credentials
-        :raises Unavailable: when the remote cannot be reached; its photos stay queued
+        :raises Unavailable: when the remote cannot be reached, or a directory with a backup is absent or
+            empty, as that of a disk that is not mounted; photos stay queued
         """
-        options = _abi.PhotoBackupOptions(all=bool(all), parallel=_encoding.parallel(parallel))
+        options = _abi.PhotoBackupOptions(
+            all=bool(all), recreate=bool(recreate), parallel=_encoding.parallel(parallel)
+        )
         report, _ = self._work(remote, user, progress, library.satchel_photos_backup_run, options)
         failed = records_from(PhotoBackupFailure, report["failed"])
         return record_from(PhotoBackupReport, report, failed=failed)
@@ -222,6 +228,7 @@ class PhotoBackup:
         *,
         queue_missing: bool = False,
         read: bool = False,
+        abort_uploads: bool = False,
         progress: Optional[Callable[[SyncProgress], object]] = None,
         parallel: Optional[int] = None,
     ) -> PhotoRefreshReport:
@@ -235,6 +242,7 @@ class PhotoBackup:
         :param queue_missing: queues photos again that were uploaded, and that the remote does not have, or
             has damaged
         :param read: downloads every file, and compares it with its MD5
+        :param abort_uploads: aborts uploads in parts that were begun more than a week ago
         :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels
         :param parallel: files that are read concurrently, 1 to 16; None for 4
         :raises ForeignFile: when the catalogue is synchronized as another user
@@ -243,7 +251,10 @@ class PhotoBackup:
         :raises Cancelled: when ``progress`` returned False
         """
         options = _abi.PhotoBackupOptions(
-            queue_missing=bool(queue_missing), read=bool(read), parallel=_encoding.parallel(parallel)
+            queue_missing=bool(queue_missing),
+            read=bool(read),
+            abort_uploads=bool(abort_uploads),
+            parallel=_encoding.parallel(parallel),
         )
         report, _ = self._work(remote, user, progress, library.satchel_photos_backup_refresh, options)
         return record_from(PhotoRefreshReport, report)
@@ -270,15 +281,18 @@ class PhotoBackup:
         """
         return self.refresh(remote, user, queue_missing=True, read=read, progress=progress, parallel=parallel)
 
-    def orphans(self, remote: Remote, user: str) -> List[str]:
+    def orphans(self, remote: Remote, user: str, *, abort_uploads: bool = False) -> List[str]:
         """The names of files in the remote that belong to no photo, and that no device's index names.
 
-        At most 1,000; :meth:`delete` deletes one for good.
+        At most 1,000; :meth:`delete` deletes one for good. After them those whose upload in parts was begun
+        more than a week ago, and that no run has completed: a bucket keeps, and charges for, their parts.
 
         :param remote: the object store with the files
         :param user: whose files they are, below "photos/{user}/"
+        :param abort_uploads: aborts these uploads
         """
-        return self.refresh(remote, user).unknown
+        report = self.refresh(remote, user, abort_uploads=abort_uploads)
+        return report.unknown + report.uploads
 
     def _with(self, function: Any, lent: Any, remote: Any, user: str, options: Any, progress: Any) -> Any:
         """Work with a remote of a function that has arguments before it."""

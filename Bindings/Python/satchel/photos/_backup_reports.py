@@ -114,14 +114,18 @@ class PhotoRefreshReport:
     ``unknown`` are the names of objects that are no files of the catalogue's photos and that no device's
     index names, ``damaged`` the MD5s of photos whose object has another size, or other bytes where these were
     read, ``missing`` those of uploaded photos that the remote does not have: the first 1,000 of each, while
-    ``unknown_count``, ``damaged_count`` and ``missing_count`` include all. ``queued`` counts photos that were
-    queued again, ``requests`` requests to the object store with retries, ``bytes_down`` bytes of bodies.
+    ``unknown_count``, ``damaged_count`` and ``missing_count`` include all. ``uploads`` are the names of
+    objects whose upload in parts was begun more than a week ago, and not completed, of which ``aborted`` were
+    aborted now. ``queued`` counts photos that were queued again, ``requests`` requests to the object store
+    with retries, ``bytes_down`` bytes of bodies.
     """
 
     photos: int
     starred: int
     unknown: List[str]
     unknown_count: int
+    uploads: List[str]
+    aborted: int
     damaged: List[str]
     damaged_count: int
     missing: List[str]

@@ -258,15 +258,17 @@ class VerifyReport:
     """The result of verifying, for each of the sixteen shards.
 
     ``ok``: the remote is sound now. ``manifest`` is "ok", "missing" or "unreadable"; ``manifest_repaired``:
-    it was corrected. ``shards`` has what was found in each. ``removed`` counts photos that the repair removed
-    locally, ``requests`` requests to the object store with retries, ``bytes_up`` and ``bytes_down`` bytes of
-    transferred objects.
+    it was corrected. ``shards`` has what was found in each. ``foreign`` has the keys of objects of the user
+    that are neither manifest nor shard, such as the conflict copies of a program that synchronizes a folder:
+    their rows may be nowhere else. ``removed`` counts photos that the repair removed locally, ``requests``
+    requests to the object store with retries, ``bytes_up`` and ``bytes_down`` bytes of transferred objects.
     """
 
     ok: bool
     manifest: str
     manifest_repaired: bool
     shards: List[VerifiedShard]
+    foreign: List[str]
     removed: int
     requests: int
     bytes_up: int

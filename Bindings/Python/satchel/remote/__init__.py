@@ -15,17 +15,18 @@ import os
 from typing import Any, Callable, Dict, Optional, Tuple
 from urllib.parse import urlsplit
 
-from satchel import _callbacks, _encoding
+from satchel import _abi, _callbacks, _encoding
 from satchel._encoding import FilePath
 from satchel._handles import Closing, Handle
 from satchel._library import json_answer, library
 from satchel._long_work import LongWork, with_progress
 from satchel.errors import Closed, InvalidArgument, SatchelError
-from satchel.remote._host import Failures, Host, operations
+from satchel.remote._host import Failures, Host, give_credentials, operations
 from satchel.remote._objects import RemoteObjects
 from satchel.remote._values import (
     NOT_MODIFIED,
     AccessDenied,
+    Credentials,
     NotModified,
     PreconditionFailed,
     Probe,
@@ -46,6 +47,7 @@ __all__ = [
     "S3",
     "AccessDenied",
     "Callbacks",
+    "Credentials",
     "Directory",
     "NotModified",
     "PreconditionFailed",
@@ -78,13 +80,13 @@ class Remote(RemoteObjects, Closing):
         self._process = os.getpid()
 
     def probe(self, prefix: str = "") -> Probe:
-        """Tests whether the object store supports conditional writes, which prevent lost updates.
+        """Measures what the object store can do: above all conditional writes, which prevent lost updates.
 
-        Writes an object of its own, and removes it again. A sequential probe cannot detect conditions that
-        are not atomic: the guide lists the suitable servers.
+        Writes objects of its own, and removes them again: some twenty requests. A sequential probe cannot
+        detect conditions that are not atomic: the guide lists the suitable servers.
 
-        :param prefix: begins the key of the object, "" or "catalogs/"
-        :returns: true when they are supported; otherwise ``.reason`` is what the store did
+        :param prefix: begins the keys of the objects, "" or "catalogs/"
+        :returns: true when conditional writes are supported; otherwise ``.reason`` is what the store did
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
         :raises SatchelError: when a request fails otherwise; an exception of a function of
@@ -169,10 +171,14 @@ class Directory(Remote):
 class S3(Remote):
     """A bucket of an S3-compatible store, over HTTPS.
 
-    Options that are left out come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
-    AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL. Certificates are verified. Over
-    http:// the secret key is not sent, but contents can be read and changed in transit: use it for tests and
-    closed networks only. Messages and ``repr`` never contain credentials.
+    At most one of ``access_key``, ``credentials`` and ``profile`` is given. Without them the credentials are
+    those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, else those of the profile
+    AWS_PROFILE, or "default", of ~/.aws/credentials and ~/.aws/config. When the store says that they have
+    expired or are not known, the function, the environment or the files are asked again, and the request is
+    repeated. Other options that are left out come from AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3
+    and AWS_ENDPOINT_URL, and from the profile. Certificates are verified. Over http:// the secret key is not
+    sent, but contents can be read and changed in transit: use it for tests and closed networks only. Messages
+    and ``repr`` never contain credentials.
 
     :param bucket: its name
     :param endpoint: such as "https://s3.example.org"; AWS by default
@@ -180,6 +186,10 @@ class S3(Remote):
     :param access_key: the id of the access key
     :param secret_key: the secret of the access key
     :param session_token: of temporary credentials
+    :param credentials: ``credentials()`` returns :class:`Credentials`. It is asked at the first request, a
+        minute before they expire, and when the store does not accept them: from any thread, one call at a
+        time. It must not use this remote. An exception in it is the cause of that of the running call
+    :param profile: a section of ~/.aws/credentials and ~/.aws/config
     :param prefix: begins every key, such as "apps/album/"
     :param path_style: puts the bucket into the path instead of the host name; None for the host name with
         AWS and the path elsewhere
@@ -187,6 +197,12 @@ class S3(Remote):
     :param connect_timeout: seconds to wait for a connection
     :param stall_timeout: seconds without a byte after which a request fails
     :param total_timeout: seconds for a whole request
+    :param proxy: such as "http://proxy.example.org:3128"; None for that of HTTPS_PROXY, except for this
+        machine and hosts of NO_PROXY; "" for none
+    :param storage_class: of the files of photos that are uploaded, such as "STANDARD_IA". What each
+        synchronization reads has the bucket's own
+    :param encryption: by the store: "AES256" or "aws:kms"
+    :param encryption_key: the key of "aws:kms"
     :raises InvalidArgument: names the option
     """
 
@@ -201,12 +217,18 @@ class S3(Remote):
         access_key: Optional[str] = None,
         secret_key: Optional[str] = None,
         session_token: Optional[str] = None,
+        credentials: Optional[Callable[[], Credentials]] = None,
+        profile: Optional[str] = None,
         prefix: Optional[str] = None,
         path_style: Optional[bool] = None,
         ca_file: Optional[FilePath] = None,
         connect_timeout: Optional[float] = None,
         stall_timeout: Optional[float] = None,
         total_timeout: Optional[float] = None,
+        proxy: Optional[str] = None,
+        storage_class: Optional[str] = None,
+        encryption: Optional[str] = None,
+        encryption_key: Optional[str] = None,
     ) -> None:
         texts = {
             "bucket": bucket,
@@ -215,7 +237,12 @@ class S3(Remote):
             "access_key": access_key,
             "secret_key": secret_key,
             "session_token": session_token,
+            "profile": profile,
             "prefix": prefix,
+            "proxy": proxy,
+            "storage_class": storage_class,
+            "encryption": encryption,
+            "encryption_key": encryption_key,
         }
         for name, value in texts.items():
             if value is not None:
@@ -235,7 +262,13 @@ class S3(Remote):
         lent = _encoding.lend_given(options, "options")
         self._bucket = bucket
         self._endpoint = _without_user(endpoint)
-        super().__init__(Handle.made_by("remote", library.satchel_remote_s3, lent))
+        host = None
+        function: Tuple[Any, ...] = (_abi.RemoteCredentialsCallback(), None, _abi.Release())
+        if credentials is not None:
+            _encoding.check_callable(credentials, "credentials")
+            host = Host({"credentials": lambda _: credentials()})
+            function = (give_credentials, _callbacks.register(host.request, 0), _callbacks.on_release)
+        super().__init__(Handle.made_by("remote", library.satchel_remote_s3, lent, *function), host)
 
     @property
     def bucket(self) -> str:

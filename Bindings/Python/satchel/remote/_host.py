@@ -15,6 +15,7 @@ from satchel._library import library
 from satchel._long_work import LongWork
 from satchel.remote._values import (
     AccessDenied,
+    Credentials,
     NotModified,
     PreconditionFailed,
     RemoteEntry,
@@ -26,7 +27,7 @@ from satchel.remote._values import (
     UnknownOutcome,
 )
 
-__all__ = ["Failures", "Host", "operations"]
+__all__ = ["Failures", "Host", "give_credentials", "operations"]
 
 _RESULT = _abi.REMOTE_RESULT
 
@@ -93,11 +94,11 @@ class Host:
             with _callbacks.entered(*running):
                 result = self._functions[operation](key, *arguments, **conditions)
             _ANSWERS[operation](answer, result)
-        except _ANSWERING as error:
-            self._succeed(listening, operation, key)
-            _callbacks.describe(error, library.satchel_remote_answer_message, answer)
-            return _result_of(error, operation)
         except BaseException as error:
+            if isinstance(error, _ANSWERING) and operation != "credentials":
+                self._succeed(listening, operation, key)
+                _callbacks.describe(error, library.satchel_remote_answer_message, answer)
+                return _result_of(error, operation)
             for failures in listening:
                 failures.add(operation, key, error)
             if not listening:
@@ -216,7 +217,20 @@ def _set_metadata(answer: int, metadata: Any, operation: str) -> None:
     library.satchel_remote_answer_metadata(answer, _encoding.lend_value(dict(metadata), "metadata"))
 
 
+def _set_credentials(answer: int, result: Any) -> None:
+    if not isinstance(result, Credentials):
+        raise TypeError(f"credentials must return Credentials, not {type(result).__name__}")
+    given = {
+        "access_key": result.access_key,
+        "secret_key": result.secret_key,
+        "session_token": result.session_token,
+        "expires": result.expires,
+    }
+    library.satchel_remote_answer_body(answer, _encoding.lend_value(given, "the credentials"))
+
+
 _ANSWERS: Dict[str, Callable[[int, Any], None]] = {
+    "credentials": _set_credentials,
     "get": _set_object,
     "put": _set_written,
     "head": _set_head,
@@ -281,6 +295,19 @@ def _complete_arguments(
         "if_absent": bool(if_absent),
         "metadata": _callbacks.json_of(metadata) or {},
     }
+
+
+def _give_credentials(context: Optional[int], answer: int) -> int:
+    try:
+        function, _ = _callbacks.lookup(context)
+        return _RESULT["failed"] if function is None else int(function("credentials", "", answer))
+    except BaseException:
+        # Out of memory, or the interpreter is shutting down: no exception may cross C.
+        return _RESULT["failed"]
+
+
+#: The function for C that asks for the credentials of an S3 store.
+give_credentials = _abi.RemoteCredentialsCallback(_give_credentials)
 
 
 def operations(identity: _abi.Bytes, has_transfers: bool) -> _abi.RemoteOperations:

@@ -11,6 +11,7 @@ from satchel.values import dataclass
 __all__ = [
     "NOT_MODIFIED",
     "AccessDenied",
+    "Credentials",
     "NotModified",
     "PreconditionFailed",
     "Probe",
@@ -107,11 +108,39 @@ class RemoteRange:
 
 
 @dataclass(frozen=True)
+class Credentials:
+    """The credentials that a function gives to :class:`S3`.
+
+    ``access_key`` is the id of the key, ``secret_key`` its secret, ``session_token`` the token of temporary
+    credentials, and ``expires`` the time at which the store stops accepting them, in milliseconds since 1970.
+    """
+
+    access_key: str
+    secret_key: str = field(repr=False)
+    session_token: Optional[str] = field(default=None, repr=False)
+    expires: Optional[int] = None
+
+
+@dataclass(frozen=True)
 class Probe:
-    """Whether conditional writes are ``supported``, and if not, the ``reason``: what the object store did."""
+    """The abilities of an object store with the credentials at hand; None for those that cannot be measured.
+
+    Whether conditional writes are ``supported``, and if not, the ``reason``: what the object store did.
+    Whether the credentials may ``list`` and ``delete``. Whether the store keeps the ``metadata`` of objects,
+    sends ``ranges`` of an object alone, has uploads in ``parts``, which files above 64 MiB need, and refuses
+    a write without a checksum (``checksum_required``, with Object Lock; the library sends one always).
+    ``clock_offset``: its clock less this device's, in milliseconds, by which requests are corrected.
+    """
 
     supported: bool
     reason: Optional[str]
+    list: bool
+    delete: bool
+    metadata: bool
+    ranges: Optional[bool]
+    parts: Optional[bool]
+    checksum_required: Optional[bool]
+    clock_offset: Optional[int]
 
     def __bool__(self) -> bool:
         return self.supported
