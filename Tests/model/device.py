@@ -71,6 +71,8 @@ class Log:
     segment: tuple[str, Pack, int] | None = None
     #: The envelopes that open conflicts are about.
     open: dict[str, str] = field(default_factory=dict)
+    #: Whether new entries did not fit to the known ones: the log lacks some of them.
+    has_diverged: bool = False
 
     @property
     def epoch(self) -> int:

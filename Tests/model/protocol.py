@@ -229,7 +229,7 @@ def pull(device: Device, head: Head, etag: str) -> Steps:
     is_other = head.log != log.name
     is_below = not is_other and log.position < head.horizon and world.mutant != "goes on below"
     for is_again in (False, True):
-        is_whole = is_other or is_below or is_again
+        is_whole = is_other or is_below or is_again or log.has_diverged
         entries, is_complete = yield from read(device, head, 0 if is_whole else log.position)
         before = {} if is_whole else log.shadow
         shadow = {**before, **{entry.envelope.id: entry for entry in entries}}
@@ -246,10 +246,14 @@ def pull(device: Device, head: Head, etag: str) -> Steps:
             break
         if not world.has_lost:
             raise Violation(f"S5: the digest of head {head.number} does not fit {device.name}")
+        # Entries that the log has lost were not deleted, even if the device comes below the horizon before it
+        # has read all of it.
+        log.has_diverged = log.has_diverged or not is_whole
     else:
         raise Violation(f"S5: the digest of head {head.number} does not fit what it names")
-    if is_other or is_again:
+    if is_other or is_again or log.has_diverged:
         decisions.join(device, shadow)
+        log.has_diverged = False
     elif is_below:
         decisions.rejoin(device, shadow)
     else:

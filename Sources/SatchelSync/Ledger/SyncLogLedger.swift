@@ -135,6 +135,8 @@ struct SyncPull: Sendable {
   var generation: Int64
   /// Whether all entries are read into a new generation.
   var isWhole: Bool
+  /// Whether it goes on with one that was interrupted.
+  var isResumed = false
   /// The state at its beginning; for a pull of all entries, with the sums of the stored entries.
   var state: SyncLogState
   /// The horizon of the head.

@@ -15,6 +15,7 @@ package enum SyncLogSchema {
         "sync_log.generation": StoredRange.count, "sync_log.next_generation": StoredRange.count,
         "sync_log.previous": StoredRange.count, "sync_log.compactions": StoredRange.count,
         "sync_log.synced": StoredRange.time, "sync_log.dropped_through": StoredRange.count,
+        "sync_log.has_diverged": StoredRange.count,
         "sync_entry.generation": StoredRange.count, "sync_entry.seq": StoredRange.count,
         "sync_entry.size": StoredRange.length, "sync_entry.pending": StoredRange.count,
         "sync_entry.in_flight_sequence": StoredRange.count, "sync_entry.in_flight_number": StoredRange.count,
@@ -47,8 +48,9 @@ package enum SyncLogSchema {
     -- The sync log that the store is bound to. `epoch`, `log` and `number` are the position that it has read, `etag`
     -- and `head` the head there, NULL before the first. `digest`, `count` and `bytes` are of the entries of the valid
     -- `generation`. While a long step is in progress, `phase` names it; `previous` is the generation from which the
-    -- local state is being moved, of which entries up to `dropped_through` that the log lacks were deleted. A head that
-    -- is to be written, or was and is to be confirmed, is `pending_upload`; `pending_upload_base` is the ETag that it
+    -- local state is being moved, of which entries up to `dropped_through` that the log lacks were deleted.
+    -- `has_diverged` is 1 from when the log was found to lack entries of this store until it is read as a whole. A head
+    -- that is to be written, or was and is to be confirmed, is `pending_upload`; `pending_upload_base` is the ETag that it
     -- replaces, `pending_upload_deletes` are names of packs to delete afterwards, and `pending_upload_etag` is its own,
     -- once it is known to be written. `synced` is when a sync was last complete, in Unix milliseconds. `key` identifies
     -- the key that the log was last read with, NULL for none.
@@ -74,6 +76,7 @@ package enum SyncLogSchema {
       pending_upload_etag TEXT,
       compactions INTEGER NOT NULL,
       dropped_through INTEGER,
+      has_diverged INTEGER,
       synced INTEGER,
       key TEXT
     ) STRICT;

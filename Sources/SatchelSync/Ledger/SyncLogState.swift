@@ -59,6 +59,9 @@ struct SyncLogState: Sendable {
   var previous: Int64?
   /// and the number of the entries in it that the log has lost to nothing but deletion.
   var droppedThrough: Int64 = 0
+  /// Whether new entries did not fit to the known ones: the log has gone back, and lacks some of them. Only reading all
+  /// of it ends that, even if this device comes below the horizon before.
+  var hasDiverged = false
   var phase: Phase?
   var upload: PendingUpload?
   /// As the tables were when the state was read by `SyncLogLedger.state`, or was last changed.
@@ -105,7 +108,7 @@ struct SyncLogState: Sendable {
       """
       SELECT remote, user, epoch, log, number, etag, head, digest, count, bytes, generation, previous, phase,
       pending_upload, pending_upload_base, pending_upload_deletes, pending_upload_etag, compactions, key,
-      dropped_through FROM sync_log
+      dropped_through, has_diverged FROM sync_log
       """
     ) { row in
       guard let digest = SyncDigest(row.text(7), key: key) else { throw row.damage(7, "is not a digest") }
@@ -124,6 +127,7 @@ struct SyncLogState: Sendable {
       state.key = row.textIfAny(18)
       state.previous = try row.integerIfAny(11, in: StoredRange.count)
       state.droppedThrough = try row.integerIfAny(19, in: StoredRange.count) ?? 0
+      state.hasDiverged = row.flag(20)
       if let phase = row.textIfAny(12) {
         guard let phase = Phase(rawValue: phase) else { throw row.damage(12, "is not a phase") }
         state.phase = phase
@@ -151,7 +155,7 @@ struct SyncLogState: Sendable {
           UPDATE sync_log SET epoch = ?, log = ?, number = ?, etag = ?, head = ?, digest = ?, count = ?, bytes = ?,
           generation = ?, previous = ?, phase = ?, pending_upload = ?, pending_upload_base = ?,
           pending_upload_deletes = ?, pending_upload_etag = ?, compactions = ?, key = ?,
-          dropped_through = ?
+          dropped_through = ?, has_diverged = ?
           """, Binding(position?.epoch), Binding(position?.log), Binding(position?.number),
           Binding(etag?.text),
           self.headBytes == nil ? .null : .blob(headBytes), .text(digest.text), .integer(count),
@@ -159,7 +163,7 @@ struct SyncLogState: Sendable {
           .integer(generation), Binding(previous), Binding(phase?.rawValue),
           upload == nil ? .null : .blob(uploadBytes), Binding(upload?.base?.text),
           Binding(upload?.deletes.joined(separator: " ")), Binding(upload?.etag?.text), .integer(compactions),
-          Binding(key), .integer(droppedThrough))
+          Binding(key), .integer(droppedThrough), hasDiverged ? .integer(1) : .null)
       }
     }
   }

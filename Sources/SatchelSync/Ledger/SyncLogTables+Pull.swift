@@ -10,7 +10,8 @@ extension SyncLogTables {
       throw Self.changedMeanwhile
     }
     guard all || state.position == nil else {
-      return SyncPull(generation: state.generation, isWhole: false, state: state)
+      return SyncPull(
+        generation: state.generation, isWhole: false, isResumed: state.phase == .pull, state: state)
     }
     let generation = try changing { transaction, _, state in
       let next = try transaction.connection.number("SELECT next_generation FROM sync_log")
@@ -132,6 +133,10 @@ extension SyncLogTables {
       try Self.check(pull, state)
       let sums = pull.isWhole ? pull.state : state
       guard sums.digest == head.digest, sums.count == head.count, sums.bytes == head.bytes else {
+        if !pull.isWhole, !pull.isResumed {
+          state.hasDiverged = true
+          try state.write(transaction.connection)
+        }
         return false
       }
       try Self.claim(transaction.connection)
@@ -144,6 +149,7 @@ extension SyncLogTables {
         state.previous = state.generation
         state.generation = pull.generation
         state.droppedThrough = pull.droppedThrough
+        state.hasDiverged = false
         state.phase = .rejoin
       } else {
         state.phase = nil

@@ -11,8 +11,9 @@ extension SyncLogRun {
   ) throws -> SatchelError? {
     let known = seen.position
     let isSameLog = known?.log == head.position.log && known?.epoch == head.position.epoch
-    let dropped = known.map { head.droppedThrough(from: $0) } ?? 0
-    for all in isSameLog && dropped == 0 ? [false, true] : [true] {
+    // Entries that the log has lost were not deleted.
+    let dropped = seen.hasDiverged ? 0 : known.map { head.droppedThrough(from: $0) } ?? 0
+    for all in isSameLog && dropped == 0 && !seen.hasDiverged ? [false, true] : [true] {
       var pull = try ledger.beginPull(all: all, from: seen)
       (pull.horizon, pull.droppedThrough) = (head.horizon, dropped)
       let missing = try store(head, &pull, all: options.acceptsLoss && failures >= 3)

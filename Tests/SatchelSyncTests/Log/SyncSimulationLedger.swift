@@ -72,7 +72,7 @@ struct SyncSimulationLedger: SyncLogLedger {
       let isBelow = state.position?.log == sync.head?.position.log && state.etag != nil
       let isWhole = all && !(world.mutant == .goesonbelow && isBelow)
       let pull = try ledger.beginPull(all: isWhole, from: known)
-      if !all { sync.isResumedPull = pull.state.phase == .pull }
+      if !all { sync.isResumedPull = pull.isResumed }
       return pull
     }
   }

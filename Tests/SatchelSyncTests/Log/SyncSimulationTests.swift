@@ -70,6 +70,15 @@ import SatchelRemote
     }
   }
 
+  /// A device found that the log had gone back, and was killed each time before it had read all of it, until the horizon
+  /// had passed the entries that the log lacked.
+  @Test("schedules that once found an error pass", arguments: [5576])
+  func schedulesOnceFound(_ seed: UInt64) {
+    let shelf = SyncSimulationShelf()
+    defer { shelf.end() }
+    #expect(Self.run(seed, nil, shelf, isLogging: false).violation == nil)
+  }
+
   /// A simulation that finds nothing proves something only if it finds what is wrong.
   @Test(
     "the simulation finds", arguments: SyncMutant.allCases.filter { isLong || !SyncMutant.rare.contains($0) })

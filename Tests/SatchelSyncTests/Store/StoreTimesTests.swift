@@ -39,7 +39,7 @@ struct StoreTimesTests {
     "sync_entry.generation", "sync_entry.id", "sync_entry.in_flight_number",
     "sync_entry.in_flight_sequence", "sync_entry.pending", "sync_entry.revision", "sync_entry.seq",
     "sync_log.bytes", "sync_log.compactions", "sync_log.count", "sync_log.dropped_through", "sync_log.epoch",
-    "sync_log.generation",
+    "sync_log.generation", "sync_log.has_diverged",
     "sync_log.id", "sync_log.next_generation", "sync_log.number", "sync_log.previous", "sync_owner.id",
     "sync_writer.id", "sync_writer.file", "sync_writer.sequence", "sync_writer.stamp",
   ]
