@@ -21,6 +21,8 @@ public final class DirectoryStore: ObjectStore {
   let hasID = Locked(false)
   /// The maximum wait for other writers, in milliseconds.
   let timeout: Int64
+  /// Held by the writer of this store that has the directory's lock, or waits for it: the others wait without polling.
+  private let turn = ConditionLock()
 
   public var listsETags: Bool { true }
 
@@ -302,6 +304,12 @@ extension DirectoryStore: LazyObjectStore, TransferStore {
         .transient(retryAfter: nil),
         "\(DirectoryTree.reserved): the store's directory was removed during the write")
     }
+    let start = Clock.monotonic.now()
+    while !turn.lock(milliseconds: 50) {
+      try cancellation.check()
+      guard Clock.monotonic.now() - start < timeout else { throw DirectoryLock.isHeld(for: timeout) }
+    }
+    defer { turn.unlock() }
     let lock = try DirectoryLock(in: reserved, of: tree, timeout: timeout, cancellation)
     try body()
     _ = consume lock

@@ -316,15 +316,17 @@ struct DirectoryLock: ~Copyable {
       let code = errno
       guard code == EWOULDBLOCK || code == EINTR else { throw .system(code, "locking the store") }
       try cancellation.check()
-      guard Clock.monotonic.now() - start < timeout else {
-        throw ObjectStoreError(
-          .transient(retryAfter: nil), "the store has been locked by other writers for \(timeout) ms")
-      }
+      guard Clock.monotonic.now() - start < timeout else { throw Self.isHeld(for: timeout) }
       // A blocking flock could not be cancelled. Random pauses prevent starvation.
       usleep(UInt32.random(in: pause / 2...pause))
       pause = min(pause * 2, 4000)
     }
     self.file = file
+  }
+
+  static func isHeld(for timeout: Int64) -> ObjectStoreError {
+    ObjectStoreError(
+      .transient(retryAfter: nil), "the store has been locked by other writers for \(timeout) ms")
   }
 
   // Closing is not enough: a child process that the host has forked in the meantime has the file open too.
