@@ -89,6 +89,7 @@ extension Store {
     do {
       let store = try Store(path: path)
       try store.catalogue.repair()
+      try PhotoCatalogue.repair(store.database)
       try StoryLibrary.repair(store.database)
       let lost = try RecordCollection.repair(store.database)
       try store.syncLog.repair()

@@ -75,6 +75,31 @@ import Testing
     attempt { try fixture.reopen() }
   }
 
+  @Test(
+    "a repair counts again, and detaches what is no longer what was synchronized",
+    arguments: [
+      "DELETE FROM photo WHERE md5 = (SELECT max(md5) FROM photo)",
+      "DELETE FROM photo_base WHERE md5 = (SELECT min(md5) FROM photo_base)", "DELETE FROM photo_kept",
+      "UPDATE photo_shard SET photos = 0, changes = 7, kept = 9, synced_photos = 3",
+    ])
+  func repair(_ sql: String) throws {
+    let fixture = try CatalogueFixture()
+    let all = (0..<100).map { CatalogueFixture.photo($0) }
+    let file = CatalogueFixture.file(all, kept: ["5 is no row"])
+    try fixture.photos.importShard(shard, file)
+    try fixture.photos.uploadAll()
+    try fixture.photos.delete([all[3].md5, all[4].md5])
+    try fixture.execute(sql)
+    #expect(try !PhotoCatalogue.check(fixture.database).isEmpty)
+    try PhotoCatalogue.repair(fixture.database)
+    #expect(try PhotoCatalogue.check(fixture.database) == [])
+    // What was lost returns with the next version of the remote.
+    try fixture.photos.download(shard, file, onConflict: .merge)
+    #expect(try fixture.photos.all().map(\.md5).contains(all[99].md5))
+    #expect(try fixture.photos.status().keptLines == 1)
+    #expect(try PhotoCatalogue.check(fixture.database) == [])
+  }
+
   @Test("a damaged row's error names its shard")
   func named() throws {
     let fixture = try CatalogueFixture()

@@ -70,6 +70,17 @@ struct PhotoTable {
     }
   }
 
+  func count(of shard: Shard.Index) throws -> Int64 {
+    let bounds = RangeBytes(shard)
+    return try withExtendedLifetime(bounds) {
+      let statement = try connection.prepared(
+        "SELECT count(*) FROM photo WHERE catalogue = ? AND md5 BETWEEN ? AND ?")
+      defer { statement.reset() }
+      try bounds.bind(to: statement, catalogue: catalogue)
+      return try statement.step() ? statement.integer(0) : 0
+    }
+  }
+
   // MARK: Reading rows
 
   /// Appends the canonical line of a row.
