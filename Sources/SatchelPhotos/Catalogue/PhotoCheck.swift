@@ -141,6 +141,7 @@ struct PhotoCheck {
       SELECT (SELECT count(*) FROM photo WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_base WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_kept WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
+      + (SELECT count(*) FROM photo_trash WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_shard WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_local WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_file WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
@@ -152,6 +153,7 @@ struct PhotoCheck {
       """
       SELECT (SELECT count(*) FROM photo WHERE length(md5) <> 16)
       + (SELECT count(*) FROM photo_base WHERE length(md5) <> 16)
+      + (SELECT count(*) FROM photo_trash WHERE length(md5) <> 16)
       """)
     if strange > 0 { report("photo", "\(strange) rows have an md5 of the wrong length") }
   }

@@ -46,10 +46,9 @@ struct StoreReport {
   /// A catalogue of photos.
   struct Album {
     var status: PhotoStatus
+    var safety: PhotoSafety
     /// The numbers of photos by month, "2026-06", the earliest first; by year where there are many months.
     var periods: [(name: String, count: Int)]
-    /// The photos whose date is unknown.
-    var undated: Int
     var starred: Int
   }
 
@@ -81,7 +80,6 @@ struct StoreReport {
   static let maxValues = 200
   /// The maximum number of months before photos are counted by year.
   private static let maxMonths = 36
-  private static let pageSize = 10_000
 
   init(_ store: Store) throws {
     info = try store.info()
@@ -134,32 +132,19 @@ struct StoreReport {
   private static func album(_ directory: String, in store: Store) throws -> Album {
     let photos = try store.photos(in: directory)
     defer { try? photos.close() }
-    var query = PhotoQuery()
-    query.isStarred = true
-    let starred = Int(try photos.count(query))
-    query = PhotoQuery()
-    query.limit = pageSize
-    var (months, undated): ([String: Int], Int) = ([:], 0)
-    repeat {
-      let page = try photos.query(query)
-      for photo in page.photos {
-        // Such as "2026-06"; a date of which the year cannot be represented is a number.
-        let time = Terminal.time(seconds: photo.photo.photodate)
-        guard time.utf8.count == 16 else {
-          undated += 1
-          continue
-        }
-        months[String(time.prefix(7)), default: 0] += 1
-      }
-      query.cursor = page.next
-    } while query.cursor != nil
-    var periods = months
-    if months.count > maxMonths {
-      periods = [:]
-      for (month, count) in months { periods[String(month.prefix(4)), default: 0] += count }
+    var starred = PhotoQuery()
+    starred.isStarred = true
+    var all = PhotoQuery()
+    all.clock = .local
+    var periods = try photos.counts(by: .month, all).map { (name: $0.key ?? "", count: Int($0.photos)) }
+    if periods.count > maxMonths {
+      var years: [String: Int] = [:]
+      for (month, count) in periods { years[String(month.prefix(4)), default: 0] += count }
+      periods = years.sorted { $0.key < $1.key }.map { (name: $0.key, count: $0.value) }
     }
-    let sorted = periods.sorted { $0.key < $1.key }.map { (name: $0.key, count: $0.value) }
-    return Album(status: try photos.status(), periods: sorted, undated: undated, starred: starred)
+    return Album(
+      status: try photos.status(), safety: try photos.safety(), periods: periods,
+      starred: Int(try photos.count(starred)))
   }
 
   private static func state(_ state: StateStore) throws -> State {

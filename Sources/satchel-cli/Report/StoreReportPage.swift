@@ -132,14 +132,13 @@ struct StoreReportPage {
       ("Photos", "\(status.photos)"), ("Starred", "\(album.starred)"),
       ("Changes to upload", "\(status.changes)"), ("Conflicts", "\(status.conflicts)"),
       ("Backups", backups.isEmpty ? "–" : backups.joined(separator: ", ")),
+      ("Without a backup", "\(album.safety.photos - album.safety.backedUp)"),
+      ("Trash", "\(album.safety.trash)"),
       ("Last sync", time(status.lastSync)), ("User", status.user ?? "–"),
     ])
-    let undated =
-      album.undated > 0
-      ? HTML.note("\(Terminal.count(album.undated, "photo")) whose date has no valid year.") : ""
     return """
       <h3 dir="auto">\(HTML.escaped(status.directory))</h3>
-      \(facts)\(periods(album))\(undated)
+      \(facts)\(periods(album))
       """
   }
 
