@@ -71,6 +71,24 @@ struct BackupRemote: Sendable {
     return objects
   }
 
+  /// Returns the names of all files; nil where there are more than `max`, and where the remote does not permit to list
+  /// them.
+  func names(max: Int) throws -> Set<MD5>? {
+    struct TooMany: Error {}
+    var names: Set<MD5> = []
+    do {
+      try list(prefix) { page in
+        names.formUnion(page.entries.compactMap { md5($0.key) })
+        if names.count > max { throw TooMany() }
+      }
+    } catch is TooMany {
+      return nil
+    } catch let error as ObjectStoreError where error.reason == .denied {
+      return nil
+    }
+    return names
+  }
+
   /// Reads the indexes of a user's devices. One that cannot be read is left out.
   ///
   /// - Parameter device: is left out, too

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelRemote
 import SatchelStorage
 
 /// The parts of this device's index that a remote has: the table `photo_index`, and the device's name in
@@ -14,6 +15,11 @@ struct IndexTable {
   let catalogue: Int64
   /// The remote's identity.
   let remote: String
+
+  init(connection: Connection, catalogue: Int64, of remote: any ObjectStore) {
+    (self.connection, self.catalogue) = (connection, catalogue)
+    self.remote = remote.identity ?? ""
+  }
 
   /// The name by which the indexes of this device are known; nil until the first one.
   func device() throws -> String? {

@@ -15,8 +15,6 @@ struct IndexWriter {
     prefix = try Self.prefix(of: session.user)
   }
 
-  private var identity: String { session.remote.identity ?? "" }
-
   static func prefix(of user: UserID) throws -> ObjectPrefix { try ObjectPrefix("photo-index/\(user)/") }
 
   /// Writes what changed since the last time. Does nothing in a catalogue that has no file in a backup.
@@ -51,9 +49,12 @@ struct IndexWriter {
       try catalogue.read(otherwise: nil) { connection, id in
         let counts = try LocalTable(connection: connection, catalogue: id).counts()
         guard [.queued, .uploading, .uploaded].contains(where: { (counts[$0] ?? 0) > 0 }) else { return nil }
-        let table = IndexTable(connection: connection, catalogue: id, remote: identity)
-        let files = try FileTable(connection: connection, catalogue: id).all()
-        return (try table.device(), try table.parts(), files.compactMap { BackupIndex.Row($0) })
+        let table = IndexTable(connection: connection, catalogue: id, of: session.remote)
+        var rows: [BackupIndex.Row] = []
+        try FileTable(connection: connection, catalogue: id).each { file in
+          if let row = BackupIndex.Row(file) { rows.append(row) }
+        }
+        return (try table.device(), try table.parts(), rows)
       }
     guard let found else { return nil }
     let device = found.device ?? Self.name()
@@ -63,8 +64,7 @@ struct IndexWriter {
 
   private func change(_ body: (IndexTable) throws -> Void) throws {
     try catalogue.write { transaction, id in
-      try body(
-        IndexTable(connection: transaction.connection, catalogue: id, remote: identity))
+      try body(IndexTable(connection: transaction.connection, catalogue: id, of: session.remote))
     }
   }
 
@@ -115,11 +115,11 @@ struct IndexWriter {
 extension PhotoCatalogue {
   /// Forgets the parts of the index that a remote had and has lost.
   func forgetIndex(of remote: any ObjectStore) throws {
-    guard let remote = remote as? any PlacedStore, let identity = remote.identity,
+    guard let remote = remote as? any PlacedStore, remote.identity != nil,
       [.absent, .empty].contains(try remote.place())
     else { return }
     try write { transaction, id in
-      let table = IndexTable(connection: transaction.connection, catalogue: id, remote: identity)
+      let table = IndexTable(connection: transaction.connection, catalogue: id, of: remote)
       for key in try table.parts().keys { try table.remove(key) }
     }
   }

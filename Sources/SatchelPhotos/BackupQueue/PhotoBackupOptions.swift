@@ -48,7 +48,7 @@ extension PhotoCatalogue {
   private func checkIndexed(_ remote: any ObjectStore) throws {
     guard let remote = remote as? any PlacedStore, let identity = remote.identity else { return }
     let isIndexed = try read(otherwise: false) { connection, id in
-      try !IndexTable(connection: connection, catalogue: id, remote: identity).parts().isEmpty
+      try !IndexTable(connection: connection, catalogue: id, of: remote).parts().isEmpty
     }
     guard isIndexed, [.absent, .empty].contains(try remote.place()) else { return }
     throw SatchelError(

@@ -46,13 +46,23 @@ private final class BackupRun: Sendable {
   private static let batch = 32
   /// The number of queued photos above which the index is also written before them.
   private static let indexedFirst = 1000
+  /// The number of queued photos above which listing what the remote has takes fewer requests than asking for each.
+  private static let listedFirst = 100
+  /// The maximum number of files of the remote that are remembered.
+  private static let maxListed = 100_000
+
+  /// A film or a sidecar, and its content.
+  private typealias Companion = (file: KnownFile, md5: MD5)
 
   private struct State {
     var report = PhotoBackupReport()
     /// The error that ended the run.
     var failure: (any Error)?
+    /// The files that the remote had at the beginning; nil where it is asked for each.
+    var listed: Set<MD5>?
     /// Uploaded, and not yet recorded.
     var finished: [MD5] = []
+    var companions: [Companion] = []
     /// Photos without a file on this device, which return to the queue at the end.
     var elsewhere: [MD5] = []
   }
@@ -81,6 +91,10 @@ private final class BackupRun: Sendable {
     let index = try IndexWriter(catalogue, session)
     // So that a run that is killed leaves the names of what it has uploaded.
     if total > Self.indexedFirst { try index.write() }
+    if total > Self.listedFirst {
+      let listed = try remote.names(max: Self.maxListed)
+      state.withLock { $0.listed = listed }
+    }
     report { $0.begin(.files, of: Int(clamping: total)) }
     inParallel(Array(0..<session.parallel), limit: session.parallel) { [self] _ in
       while step() {}
@@ -159,7 +173,7 @@ private final class BackupRun: Sendable {
     let photo = details.photo
     // A queued photo with an error has an object that was found damaged.
     let isDamaged = details.error != nil
-    if !isDamaged, try remote.has(photo.md5, size: photo.size) { return .found }
+    if !isDamaged, try has(photo.md5, size: photo.size) { return .found }
     let known = try catalogue.read(otherwise: []) {
       try FileTable(connection: $0, catalogue: $1).files(of: photo.md5).filter { $0.md5 == photo.md5 }
     }
@@ -189,15 +203,27 @@ private final class BackupRun: Sendable {
       guard state.withLock({ $0.failure }) == nil, !remote.cancellation.isCancelled() else { return }
       do {
         let (md5, isSent) = try upload(file)
-        try remote.makeDurable()
-        try catalogue.write { transaction, id in
-          try FileTable(connection: transaction.connection, catalogue: id).setBackedUp(file, md5)
+        let batch = state.withLock { state -> [Companion] in
+          if isSent { state.report.uploaded += 1 } else { state.report.found += 1 }
+          state.companions.append((file, md5))
+          return state.companions.count < Self.batch ? [] : state.companions.taken()
         }
-        state.withLock { if isSent { $0.report.uploaded += 1 } else { $0.report.found += 1 } }
+        ending { try record(batch) }
       } catch {
         note(error, of: file)
       }
       report { $0.done += 1 }
+    }
+    try record(state.withLock { $0.companions.taken() })
+  }
+
+  /// Records films and sidecars, after the remote has made them durable.
+  private func record(_ companions: [Companion]) throws {
+    if companions.isEmpty { return }
+    try remote.makeDurable()
+    try catalogue.write { transaction, id in
+      let table = FileTable(connection: transaction.connection, catalogue: id)
+      for (file, md5) in companions { try table.setBackedUp(file, md5) }
     }
   }
 
@@ -206,9 +232,15 @@ private final class BackupRun: Sendable {
     guard let md5 = MD5(bytes: try body.digests(remote.cancellation).md5) else {
       throw SatchelError(.internal, "\(body.name): its MD5 has another length")
     }
-    if try remote.has(md5, size: body.count) { return (md5, false) }
+    if try has(md5, size: body.count) { return (md5, false) }
     try remote.put(md5, body)
     return (md5, true)
+  }
+
+  /// Whether the remote has a file. One that came after the listing is noticed by the condition of the upload.
+  private func has(_ md5: MD5, size: Int64) throws -> Bool {
+    guard state.withLock({ $0.listed?.contains(md5) ?? true }) else { return false }
+    return try remote.has(md5, size: size)
   }
 
   /// Notes a film or a sidecar that was not uploaded; the next run tries it again.

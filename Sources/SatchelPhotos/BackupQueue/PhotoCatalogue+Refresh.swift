@@ -166,9 +166,12 @@ private struct BackupRefresh {
   /// Returns the files that other devices' indexes name, and those that this device's would name now.
   private func filesOfIndexes() throws -> Set<MD5> {
     let own: (device: String?, files: [MD5]) = try catalogue.read(otherwise: (nil, [])) { connection, id in
-      let table = IndexTable(connection: connection, catalogue: id, remote: session.remote.identity ?? "")
-      let files = try FileTable(connection: connection, catalogue: id).all()
-      return (try table.device(), files.compactMap { BackupIndex.Row($0)?.md5 })
+      let table = IndexTable(connection: connection, catalogue: id, of: session.remote)
+      var files: [MD5] = []
+      try FileTable(connection: connection, catalogue: id).each { file in
+        if let row = BackupIndex.Row(file) { files.append(row.md5) }
+      }
+      return (try table.device(), files)
     }
     return Set(try remote.index(of: session.user, except: own.device).map(\.md5)).union(own.files)
   }

@@ -65,7 +65,7 @@ extension PhotoCatalogue {
   /// The size of an existing file with the photo's bytes; nil when there is no file.
   ///
   /// - Throws: `SatchelError` `.constraint` for another one
-  private static func existing(_ path: String, _ md5: MD5) throws -> Int64? {
+  static func existing(_ path: String, _ md5: MD5) throws -> Int64? {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return nil }
@@ -89,11 +89,15 @@ extension PhotoCatalogue {
 
   /// Downloads a file, and verifies it. An existing file with its bytes stays as it is.
   ///
-  /// - Parameter modified: the time that the file gets, Unix seconds
+  /// - Parameters:
+  ///   - modified: the time that the file gets, Unix seconds
+  ///   - syncsDirectory: whether the file's name is durable; its bytes are in any case
   /// - Returns: its size in bytes; nil when it was there already
   /// - Throws: `SatchelError` `.constraint` when another file is at the path, `.notFound` when the remote does not have
   ///   it; `ObjectStoreError`
-  func download(_ md5: MD5, to path: String, modified: Int64?, from remote: BackupRemote) throws -> Int64? {
+  func download(
+    _ md5: MD5, to path: String, modified: Int64?, from remote: BackupRemote, syncsDirectory: Bool = true
+  ) throws -> Int64? {
     if try Self.existing(path, md5) != nil { return nil }
     let file = try DownloadFile(replacing: path, resuming: true)
     do throws(ObjectStoreError) {
@@ -102,7 +106,7 @@ extension PhotoCatalogue {
       guard error.reason == .notFound else { throw error }
       throw SatchelError(.notFound, "\(remote.prefix)\(md5): the remote does not have this file")
     }
-    try file.commit { part in
+    try file.commit(syncsDirectory: syncsDirectory) { part in
       // Another program may have created a file at the path during the download.
       _ = try Self.existing(path, md5)
       guard let modified else { return }

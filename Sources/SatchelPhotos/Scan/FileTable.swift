@@ -37,25 +37,35 @@ struct FileTable {
   /// Returns all files, in the order of their paths' bytes.
   func all() throws -> [KnownFile] {
     var files: [KnownFile] = []
+    try each { files.append($0) }
+    return files
+  }
+
+  /// Calls `body` with each file, in the order of their paths' bytes.
+  func each(_ body: (KnownFile) throws -> Void) throws {
     try connection.each(
       """
       SELECT path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo FROM photo_file
       WHERE catalogue = ? ORDER BY path, md5
       """, .integer(catalogue)
     ) { row in
-      if let file = Self.read(row) { files.append(file) }
+      if let file = Self.read(row) { try body(file) }
     }
-    return files
   }
 
   /// Returns the files of a photo, with its films and sidecars, in the order of their kinds and paths.
   func files(of md5: MD5) throws -> [KnownFile] {
     var files: [KnownFile] = []
+    // SQLite, which does not know that most files are of one catalogue, would read all of them by the primary key.
     try md5.withBytes { bytes in
       try connection.each(
         """
-        SELECT path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo FROM photo_file
-        WHERE catalogue = ?1 AND (md5 = ?2 OR photo = ?2) ORDER BY kind, path
+        SELECT path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo
+        FROM photo_file INDEXED BY photo_file_md5 WHERE catalogue = ?1 AND md5 = ?2
+        UNION ALL
+        SELECT path, md5, kind, size, modified, changed, is_missing, is_hidden, replacement, photo
+        FROM photo_file INDEXED BY photo_file_photo WHERE catalogue = ?1 AND photo = ?2 AND md5 <> ?2
+        ORDER BY kind, path
         """, .integer(catalogue), .blob(bytes)
       ) { row in
         if let file = Self.read(row) { files.append(file) }
@@ -123,8 +133,10 @@ struct FileTable {
   func hide(_ md5: MD5) throws {
     try md5.withBytes {
       try connection.run(
-        "UPDATE photo_file SET is_hidden = 1 WHERE catalogue = ? AND md5 = ? AND is_missing = 0",
-        .integer(catalogue), .blob($0))
+        """
+        UPDATE photo_file INDEXED BY photo_file_md5 SET is_hidden = 1
+        WHERE catalogue = ? AND md5 = ? AND is_missing = 0
+        """, .integer(catalogue), .blob($0))
     }
   }
 
@@ -132,7 +144,8 @@ struct FileTable {
   func show(_ md5: MD5) throws {
     try md5.withBytes {
       try connection.run(
-        "UPDATE photo_file SET is_hidden = 0 WHERE catalogue = ? AND md5 = ?", .integer(catalogue), .blob($0))
+        "UPDATE photo_file INDEXED BY photo_file_md5 SET is_hidden = 0 WHERE catalogue = ? AND md5 = ?",
+        .integer(catalogue), .blob($0))
     }
   }
 

@@ -52,7 +52,7 @@ struct ScanCompanions: Sendable {
 
   /// The names of the photo that a file can belong to: IMG_1.jpg of IMG_1.jpg.xmp, IMG_1 of IMG_1.xmp and
   /// IMG_1.mov, and IMG_1 of IMG_O1.aae, as iOS names what undoes an edit.
-  private static func names(of name: String) -> [[UInt8]] {
+  static func names(of name: String) -> [[UInt8]] {
     let stem = FileName.stem(Array(name.utf8))
     guard let mark = stem.lastIndex(of: UInt8(ascii: "_")),
       stem[(mark + 1)...].first == UInt8(ascii: "o")
