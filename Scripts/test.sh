@@ -75,7 +75,10 @@ run() {
   case $1 in
     test-swift) beside ministack "${suites[@]}" ${FILTER:+--filter "$FILTER"} ;;
     test-python) beside ministack "${pytest[@]}" Bindings/Python/tests ;;
-    test-journeys) beside ministack "${pytest[@]}" Tests/journeys ;;
+    test-journeys)
+      # A library of 20,000 photos takes minutes.
+      SATCHEL_LIBRARY_PHOTOS=${SATCHEL_LIBRARY_PHOTOS:-$(chance 240 20000)} beside ministack "${pytest[@]}" Tests/journeys
+      ;;
     test-tool) beside ministack Tests/tool/run.sh .build-lib/release/satchel-cli ;;
     test-c) SATCHEL_CRASHES=${SATCHEL_CRASHES:-$(chance 30 300)} Tests/C/run.sh ;;
     test-crash) beside ministack "$python" Tests/crash/every.py "${SATCHEL_CRASH_SECONDS:-$(chance 5 30)}" ;;

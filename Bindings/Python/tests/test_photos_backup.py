@@ -349,34 +349,6 @@ def test_heads_have_what_was_written(remote_copy: Remote) -> None:
     assert isinstance(remote_copy.head("a"), RemoteHead)
 
 
-def test_a_new_device_gets_the_library_from_the_remote_alone(album: Album, tmp_path: Path) -> None:
-    remote = satchel.remote.Directory(tmp_path / "remote")
-    for name in ("2024/c.mov", "e.jpg.xmp", "lone.mp4"):
-        (album.folder / name).write_bytes(name.encode())
-    os.utime(album.folder / "a.jpg", (1_000_000_000, 1_000_000_000))
-    album.photos.scan()
-    report = album.photos.backup.run(remote, "ada", all=True)
-    assert (report.uploaded, report.failed, report.elsewhere) == (8, [], 0)
-
-    with satchel.open(tmp_path / "new.satchel") as store:
-        photos = store.photos(tmp_path / "new")
-        found = photos.backup.restore_all(remote, "ada")
-        assert found.ok
-        assert (found.restored, found.unchanged, found.renamed, found.absent) == (8, 0, 0, 0)
-        names = [
-            each.relative_to(tmp_path / "new") for each in (tmp_path / "new").rglob("*") if each.is_file()
-        ]
-        assert len(names) == 8
-        for each in names:
-            assert (tmp_path / "new" / each).read_bytes() == (album.folder / each).read_bytes()
-        assert (tmp_path / "new/a.jpg").stat().st_mtime == 1_000_000_000
-        assert photos.backup.restore_all(remote, "ada", missing=False).unchanged == 8
-        flat = photos.backup.restore_all(remote, "ada", tmp_path / "flat", missing=False, folders=False)
-        assert flat.restored == len(list((tmp_path / "flat").iterdir())) == 8
-        with pytest.raises(satchel.NotFound):
-            photos.backup.restore_all(remote, "ada", tmp_path / "none/deeper")
-
-
 def test_a_backup_is_verified_repaired_and_cleaned(album: Album, tmp_path: Path) -> None:
     remote = satchel.remote.Directory(tmp_path / "remote")
     backup = album.photos.backup
