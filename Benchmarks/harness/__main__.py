@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .backup import LIBRARIES, QUICK_LIBRARIES, back_up
+from .backup_rows import backup_rows, backup_table
+from .backup_rows import reading as reading_of_backups
 from .build import build
 from .calls import calls
 from .chart import chart
@@ -53,15 +56,16 @@ from .sync import synchronize
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
 SYNC_ROUNDS = 3
-"""At most, of W7, where requests are the same in each, of W8 and of live queries."""
+"""At most, of W7, where requests are the same in each, of W8, W9 and of live queries."""
 LOADS = 50
 """Fresh processes that load a library."""
-WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "live", "sync")
+WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "live", "sync")
 """W1 with W2, which reads what it wrote, and its growth; W5 with an app's start; W6 with size and load."""
 TABLES = {
     "W5": lambda figures: f"{record_table(figures['records'])}\n\n{start_table(figures)}",
     "W7": lambda figures: record_sync_table(figures["record-sync"], tuple({*QUICK_SYNCED, *SYNCED})),
     "W8": lambda figures: search_table(figures["search"]),
+    "W9": lambda figures: backup_table(figures["backup"], (*QUICK_LIBRARIES, *LIBRARIES)),
     "live": lambda figures: live_table(figures["live"]),
     "sync": lambda figures: sync_table(figures["sync"]),
 }
@@ -123,6 +127,7 @@ class Measured:
         self.gallery = self.galleries[1]
         self.record_sets = QUICK_SETS if self.quick else SETS
         self.synced = QUICK_SYNCED if self.quick else SYNCED
+        self.libraries = QUICK_LIBRARIES if self.quick else LIBRARIES
         self.parts: dict[str, Part] = {}
         self.part = Part(self.rounds)
 
@@ -161,6 +166,7 @@ class Measured:
             "W6": self.calls,
             "W7": self.synchronize_records,
             "W8": self.search,
+            "W9": self.back_up,
             "live": self.observe,
             "sync": self.synchronize,
         }
@@ -230,6 +236,11 @@ class Measured:
         self.part.figures["search"] = search(self.shape, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
         self.part.rows += search_rows(self.part.figures["search"], self.shape)
 
+    def back_up(self) -> None:
+        measured = back_up(self.libraries, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
+        self.part.figures["backup"] = measured
+        self.part.rows += backup_rows(measured, self.libraries)
+
     def observe(self) -> None:
         rounds = min(self.rounds, SYNC_ROUNDS)
         self.part.figures["live"] = live(self.record_sets[0], rounds, self.with_satchel)
@@ -269,6 +280,8 @@ class Measured:
             sections["W7, everyone"] = record_sync_table(self.figures["record-sync"], self.synced)
         if "W8" in self.parts:
             sections["W8, everyone"] = search_table(self.figures["search"])
+        if "W9" in self.parts:
+            sections["W9, everyone"] = backup_table(self.figures["backup"], self.libraries)
         if "live" in self.parts:
             sections["Live queries, everyone"] = live_table(self.figures["live"])
         text = updated(REPORT.read_text(encoding="utf-8"), self.rows, sections, turns)
@@ -289,10 +302,12 @@ class Measured:
             f"W5, an app's start with {self.record_sets[0].name} records": start_table(self.figures),
             "W7, everyone": record_sync_table(self.figures["record-sync"], self.synced),
             "W8, everyone": search_table(self.figures["search"]),
+            "W9, everyone": backup_table(self.figures["backup"], self.libraries),
             "Live queries, everyone": live_table(self.figures["live"]),
         }
         readings = [reading(self.gallery), reading_of_records(self.record_sets[0])]
-        readings += [reading_of_synced(self.synced), reading_of_search(self.shape), READING_OF_LIVE]
+        readings += [reading_of_synced(self.synced), reading_of_search(self.shape), reading_of_backups()]
+        readings.append(READING_OF_LIVE)
         subjects = ("\n".join(readings), tables)
         content = markdown(self.rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
         report.write_text(content, encoding="utf-8")

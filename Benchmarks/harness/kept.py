@@ -44,7 +44,10 @@ def updated_section(report: str, title: str, content: str) -> str:
 
 
 def updated_turn(report: str, workload: str, turn: str) -> str:
-    return re.sub(rf"^- {workload}: measured .*$", f"- {workload}: {turn}", report, flags=re.MULTILINE)
+    line = f"- {workload}: {turn}"
+    report, found = re.subn(rf"^- {workload}: measured .*$", line, report, flags=re.MULTILINE)
+    # One that is new follows the last of the others.
+    return report if found else re.sub(r"(?s)(.*\n- \w+: measured [^\n]*)", rf"\1\n{line}", report, count=1)
 
 
 def updated(report: str, rows: list[Row], sections: dict[str, str], turns: dict[str, str]) -> str:
