@@ -20,32 +20,45 @@ extension JSONValue {
   /// - Throws: `JSONError` with the pointer of the component when the path leads through a value without
   ///   members, or to an element beyond an array's end (nothing is changed then), and the errors of `body`
   public mutating func modify(at path: JSONPath, _ body: (inout JSONValue?) throws -> Void) throws {
-    let positions = try positionsToModify(path)
-    // Move every container on the path out of its parent, so that the change does not copy it.
-    var parents: [(container: JSONValue, position: Int)] = []
-    var current = moved()
-    for position in positions {
-      let child = current.takeChild(at: position)
-      parents.append((current.moved(), position))
-      current = child
-    }
-    var leaf: JSONValue?
-    let missing = path.components.dropFirst(positions.count)
-    if missing.isEmpty {
-      leaf = current.moved()
-    }
-    let outcome = Result { try body(&leaf) }
-    if let key = missing.first {
-      if let leaf { current.setMember(key, JSONValue.wrap(leaf, in: missing.dropFirst())) }
-      leaf = current.moved()
-    }
-    // Move them back, also after an error.
-    while var parent = parents.popLast() {
-      parent.container.putChild(leaf, at: parent.position)
-      leaf = parent.container.moved()
-    }
-    self = leaf ?? .null
+    var taken = try TakenPath(&self, path)
+    // Also after an error, the containers are moved back.
+    let outcome = Result { try body(&taken.leaf) }
+    self = taken.restored()
     try outcome.get()
+  }
+
+  /// A value at a path that was moved out of its containers, so that a change of it does not copy them.
+  private struct TakenPath {
+    /// Nil when it is absent.
+    var leaf: JSONValue?
+    private var parents: [(container: JSONValue, position: Int)] = []
+    private var current: JSONValue
+    private let missing: ArraySlice<String>
+
+    init(_ value: inout JSONValue, _ path: JSONPath) throws {
+      let positions = try value.positionsToModify(path)
+      current = value.moved()
+      for position in positions {
+        let child = current.takeChild(at: position)
+        parents.append((current.moved(), position))
+        current = child
+      }
+      missing = path.components.dropFirst(positions.count)
+      if missing.isEmpty { leaf = current.moved() }
+    }
+
+    /// Moves the containers back.
+    mutating func restored() -> JSONValue {
+      if let key = missing.first {
+        if let leaf { current.setMember(key, JSONValue.wrap(leaf, in: missing.dropFirst())) }
+        leaf = current.moved()
+      }
+      while var parent = parents.popLast() {
+        parent.container.putChild(leaf, at: parent.position)
+        leaf = parent.container.moved()
+      }
+      return leaf ?? .null
+    }
   }
 
   /// Modifies the value at a path given as a string; see `JSONPath`.

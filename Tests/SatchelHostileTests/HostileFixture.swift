@@ -105,7 +105,7 @@ final class HostileFixture: Sendable {
       "md5": .string(md5), "filename": .string("IMG_\(number), \(device).jpg"),
       "size": .int(Int64(1000 + number)),
       "photodate": .int(1_600_000_000 + Int64(number * 5000)), "modified": 1_600_000_000, "width": 4000,
-      "height": 3000,
+      "height": 3000, "apple_photo_id": .string("L0/\(number)"),
     ]
   }
 

@@ -5,7 +5,8 @@ import Testing
 
 /// Columns of which every value of the type is sound, since nothing else in the store depends on it.
 private let independent: Set<String> = [
-  "photo_trash.filename", "photo_trash.height",
+  "photo_trash.apple_photo_id", "photo_trash.filename", "photo_trash.height", "photo_trash.modified",
+  "photo_trash.photodate", "photo_trash.removed", "photo_trash.size", "photo_trash.width",
   // Whose data it is, and when entries were received.
   "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id",
   "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
@@ -50,7 +51,8 @@ private let repeated = ["story_file.", "story_tag."]
 
 /// Columns that are NULL everywhere in the sound store, or that the schema fixes.
 private let absent: Set<String> = [
-  "record_dropped.name", "record_dropped.revised", "sync_log.key", "sync_owner.id",
+  "record_dropped.name", "record_dropped.revised", "sync_log.has_diverged", "sync_log.key",
+  "sync_owner.id",
   "sync_owner.key", "sync_owner.phase",
   "photo_local.aperture", "photo_local.camera_model", "photo_local.error",
   "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",

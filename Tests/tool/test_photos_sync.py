@@ -149,13 +149,13 @@ def test_lines_that_the_remote_replaces_are_reported_with_their_text(pictures, t
     source = tmp_path / "source"
     source.mkdir()
     photo = (tmp_path / "remote/catalogs/ana/shards/c.csv").read_text()
-    (source / "c.csv").write_text(f"\x1b[31mno photo\n{photo}")
+    (source / "c.csv").write_text(f'\x1b[31mno "photo"\n{photo}')
     tablet("import", source, code=1)
     pictures.take(row("d.jpg", md5="c" * 31 + "d"))
     remote.sync(pictures)
     result = remote.sync(tablet, code=1)
     [line] = [line for line in result.lines if line.startswith("shard c, line 1: ")]
-    assert line.endswith("[31mno photo")
+    assert line.endswith('[31mno "photo"')
     assert "\x1b" not in result.out
     assert tablet.names() == ["d.jpg"]
     remote.sync(tablet)

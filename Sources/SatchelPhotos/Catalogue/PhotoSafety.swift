@@ -52,7 +52,7 @@ extension PhotoCatalogue {
       try connection.each(
         """
         SELECT place, count(*), sum(is_safe), sum(is_damaged) FROM (
-          SELECT coalesce((SELECT min(f.is_missing) FROM photo_file f
+          SELECT coalesce((SELECT min(f.is_missing) FROM photo_file f INDEXED BY photo_file_md5
             WHERE f.catalogue = p.catalogue AND f.md5 = p.md5 AND f.kind = 0), 2) AS place,
           coalesce(l.backup = 3 AND l.error IS NULL, 0) AS is_safe, coalesce(l.error IN (?2, ?3), 0) AS is_damaged
           FROM photo p LEFT JOIN photo_local l ON l.catalogue = p.catalogue AND l.md5 = p.md5 WHERE p.catalogue = ?1)

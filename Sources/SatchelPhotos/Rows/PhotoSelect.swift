@@ -52,7 +52,8 @@ struct PhotoSelect {
     let filter = PhotoFilter(query)
     guard filter.isEmpty else {
       var count: Int64 = 0
-      try each("p.md5") { _ in count += 1 }
+      let rows = try rows("p.md5")
+      while try rows.next() { count += 1 }
       return count
     }
     let statement = try connection.compile(
@@ -73,16 +74,18 @@ struct PhotoSelect {
           count
       }
     case .camera:
-      try each("l.camera_model", readsLocal: true) { row in
-        if row.isNull(0) { others += 1 } else { counts[row.text(0), default: 0] += 1 }
+      let rows = try rows("l.camera_model", readsLocal: true)
+      while try rows.next() {
+        if rows.row.isNull(0) { others += 1 } else { counts[rows.row.text(0), default: 0] += 1 }
       }
     case .folder:
       // The files of a photo follow each other.
       var (photo, folders) = ([UInt8](), [String]())
-      try each("p.md5, f.path", readsFiles: true) { row in
-        if !photo.elementsEqual(row.bytes(0)) { (photo, folders) = (Array(row.bytes(0)), []) }
-        let folder = Self.folder(of: row.bytes(1))
-        if folders.contains(folder) { return }
+      let rows = try rows("p.md5, f.path", readsFiles: true)
+      while try rows.next() {
+        if !photo.elementsEqual(rows.row.bytes(0)) { (photo, folders) = (Array(rows.row.bytes(0)), []) }
+        let folder = Self.folder(of: rows.row.bytes(1))
+        if folders.contains(folder) { continue }
         folders.append(folder)
         counts[folder, default: 0] += 1
       }
@@ -99,8 +102,9 @@ struct PhotoSelect {
     // Photos that follow each other are mostly of one day.
     var (start, day, number) = (Int64(0), Int64(0), Int64(0))
     let isLocal = query.clock == .local
-    try each(isLocal ? "p.photodate, l.utc_offset" : "p.photodate, 0", readsLocal: isLocal) { row in
-      let known = query.clock.time(row.anyInteger(0), offset: row.anyInteger(1))
+    let rows = try rows(isLocal ? "p.photodate, l.utc_offset" : "p.photodate, 0", readsLocal: isLocal)
+    while try rows.next() {
+      let known = query.clock.time(rows.row.anyInteger(0), offset: rows.row.anyInteger(1))
       let time = max(Self.expressible.lowerBound, min(known, Self.expressible.upperBound))
       if number == 0 || time < start || time - start >= 86_400 {
         if number > 0 { counts[day, default: 0] += number }
@@ -121,29 +125,45 @@ struct PhotoSelect {
     return String(decoding: path[..<slash], as: UTF8.self)
   }
 
-  /// Visits the photos that match, in any order.
+  /// The photos that match, one after the other.
+  private struct Rows {
+    let row: Statement
+    let filter: PhotoFilter
+    let columns: PhotoFilter.Columns
+
+    /// Advances to the next photo.
+    func next() throws -> Bool {
+      while try row.step() {
+        if filter.matches(row, columns) { return true }
+      }
+      return false
+    }
+  }
+
+  /// Returns the photos that match, in any order.
   ///
   /// - Parameters:
-  ///   - columns: what `visit` reads
+  ///   - columns: the columns of the rows
   ///   - readsLocal: whether these are of `photo_local`, too
-  ///   - readsFiles: whether these are of `photo_file`: then each file is visited, in the order of their photos
-  private func each(
-    _ columns: String, readsLocal: Bool = false, readsFiles: Bool = false, _ visit: (Statement) -> Void
-  ) throws {
+  ///   - readsFiles: whether these are of `photo_file`: then there is a row for each file, in the order of their photos
+  private func rows(_ columns: String, readsLocal: Bool = false, readsFiles: Bool = false) throws -> Rows {
     let filter = PhotoFilter(query)
     let read = filter.isEmpty ? columns : "\(columns), filename, p.photodate, \(positions)"
     let count = Int32(columns.split(separator: ",").count)
-    let filtered = PhotoFilter.Columns(
-      filename: count, photodate: count + 1, latitude: count + 2, longitude: count + 3)
+    // Without its index, SQLite would read all files for each photo.
     let files =
       readsFiles
-      ? " CROSS JOIN photo_file f ON f.catalogue = p.catalogue AND f.md5 = p.md5 AND \(Self.isPresent)" : ""
+      ? """
+       CROSS JOIN photo_file f INDEXED BY photo_file_md5
+      ON f.catalogue = p.catalogue AND f.md5 = p.md5 AND \(Self.isPresent)
+      """ : ""
     let order = readsFiles ? " ORDER BY p.md5" : ""
     let statement = try connection.compile(
       "SELECT \(read) FROM photo p\(local(readsLocal))\(files) WHERE \(conditions(after: nil))\(order)")
-    while try statement.step() {
-      if filter.matches(statement, filtered) { visit(statement) }
-    }
+    return Rows(
+      row: statement, filter: filter,
+      columns: PhotoFilter.Columns(
+        filename: count, photodate: count + 1, latitude: count + 2, longitude: count + 3))
   }
 
   private var positions: String { query.place == nil ? "NULL, NULL" : "latitude, longitude" }
@@ -217,7 +237,7 @@ struct PhotoSelect {
     }
     if let isPresent = query.isPresent {
       conditions.append(
-        "\(isPresent ? "" : "NOT ")EXISTS(SELECT 1 FROM photo_file f WHERE f.catalogue = p.catalogue AND "
+        "\(isPresent ? "" : "NOT ")EXISTS(SELECT 1 FROM photo_file f INDEXED BY photo_file_md5 WHERE f.catalogue = p.catalogue AND "
           + "f.md5 = p.md5 AND \(Self.isPresent))")
     }
     if let cursor { conditions.append(follows(cursor)) }

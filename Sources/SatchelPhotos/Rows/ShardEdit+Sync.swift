@@ -53,6 +53,18 @@ extension ShardEdit {
     var replaced: [RejectedRow] = []
   }
 
+  /// Makes the local content the version synchronized last, provided that it is an export with this checksum: nothing
+  /// has changed since, and no line is kept, of which exporting may have dropped some.
+  ///
+  /// - Returns: whether it was
+  mutating func confirmExport(_ checksum: String, upTo sequence: Int64) throws -> Bool {
+    guard record.sequence == sequence, record.kept == 0, record.keptChanges == 0 else { return false }
+    try bases.removeAll(of: shard)
+    (record.changes, record.imports, record.source) = (0, 0, checksum)
+    (record.syncedPhotos, record.syncedContent) = (record.photos, checksum)
+    return true
+  }
+
   /// Makes uploaded bytes the version synchronized last, and keeps later changes on top.
   ///
   /// - Parameter sequence: the last change that the bytes contain

@@ -54,16 +54,18 @@ extension PhotoCatalogue: SyncLedger {
   }
 
   func finishUpload(_ shard: Shard.Index, export: ShardExport, etag: ETag?, ancestors: String?) throws {
-    try export.bytes.withUnsafeBytes { bytes in
-      let file = try ShardFile(bytes, shard: shard)
-      try editing(shard) { edit in
-        guard edit.record.pendingUpload == PendingShard(checksum: export.checksum, sequence: export.sequence)
-        else {
-          throw SatchelError(.busy, "shard \(shard): another upload was started meanwhile")
-        }
-        try withExtendedLifetime(file) { _ = try edit.confirmUpload(file, upTo: export.sequence) }
-        try edit.setSynced(export.checksum, etag: etag, ancestors: ancestors)
+    try editing(shard) { edit in
+      guard edit.record.pendingUpload == PendingShard(checksum: export.checksum, sequence: export.sequence)
+      else {
+        throw SatchelError(.busy, "shard \(shard): another upload was started meanwhile")
       }
+      if try !edit.confirmExport(export.checksum, upTo: export.sequence) {
+        try export.bytes.withUnsafeBytes { bytes in
+          let file = try ShardFile(bytes, shard: shard)
+          try withExtendedLifetime(file) { _ = try edit.confirmUpload(file, upTo: export.sequence) }
+        }
+      }
+      try edit.setSynced(export.checksum, etag: etag, ancestors: ancestors)
     }
   }
 

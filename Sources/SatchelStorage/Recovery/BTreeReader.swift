@@ -34,18 +34,14 @@ final class BTreeReader {
   func rows(
     root: Int, hasRowID: Bool, visit: (_ key: Int64, _ values: [StoredValue]) throws -> Void
   ) throws {
-    try walk([root], root: root, hasRowID: hasRowID, visit)
-    // Then the children of destroyed pages, and their own children; no page is read twice.
-    while let orphans = try orphans(of: root), !orphans.isEmpty {
-      try walk(orphans, root: root, hasRowID: hasRowID, visit)
-    }
-  }
-
-  private func walk(
-    _ start: [Int], root: Int, hasRowID: Bool, _ visit: (Int64, [StoredValue]) throws -> Void
-  ) throws {
-    var waiting = Array(start.reversed())
-    while let number = waiting.popLast() {
+    var waiting = [root]
+    while true {
+      guard let number = waiting.popLast() else {
+        // Then the children of destroyed pages, and their own children; no page is read twice.
+        guard let orphans = try orphans(of: root), !orphans.isEmpty else { return }
+        waiting = orphans.reversed()
+        continue
+      }
       guard number >= 1, number < visited.count, !visited[number] else {
         // A pointer past the end of the file, or to a page of another B-tree: the page it should point to is
         // lost.
