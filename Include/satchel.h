@@ -3203,7 +3203,8 @@ SATCHEL_API satchel_status satchel_photos_export_directory(
     satchel_photos *photos, satchel_bytes path, satchel_buffer *out);
 
 /**
- * Imports the files 0.csv to f.csv of a directory, each shard in one transaction.
+ * Imports the files 0.csv to f.csv of a directory, each shard in one transaction; into an
+ * empty catalogue, all in one.
  *
  * A shard remains as it is when it has no file, when its file cannot be read, and when
  * its file is not the one that manifest.json in the directory names. Without a

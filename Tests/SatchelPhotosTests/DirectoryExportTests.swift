@@ -43,6 +43,31 @@ struct DirectoryExportTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 17)
   }
 
+  @Test("a first import makes the index of dates after the rows, where it was")
+  func firstImport() throws {
+    let other = try CatalogueFixture()
+    try other.photos.importDirectory(path)
+    #expect(try roots(other) == roots(fixture))
+    var query = PhotoQuery()
+    (query.order, query.limit) = (.photodate, 5000)
+    #expect(try other.photos.query(query).photos.map(\.photo) == photos.query(query).photos.map(\.photo))
+    let check = try other.database.read {
+      try $0.first("PRAGMA integrity_check") { $0.text(0) }
+    }
+    #expect(check == "ok")
+  }
+
+  /// The names of the B-trees, in the order of their root pages.
+  private func roots(_ fixture: CatalogueFixture) throws -> [String] {
+    try fixture.database.read { connection in
+      var names: [String] = []
+      try connection.each("SELECT name FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage") {
+        names.append($0.text(0))
+      }
+      return names
+    }
+  }
+
   @Test("a file that cannot be replaced is named in the error, and the manifest is not written")
   func obstacle() throws {
     let manifest = try Data(contentsOf: URL(filePath: path + "/manifest.json"))

@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterator, List
 import pytest
 import tales
 from helpers import FIXTURES, Clock
+from photo_files import NAMES, Album
 from record_devices import Device
 
 import satchel
@@ -107,6 +108,11 @@ def photos(store: satchel.Store, tmp_path: Path) -> Iterator[PhotoCatalogue]:
     """The catalogue of a directory that is not there."""
     with store.photos(tmp_path / "photos") as photos:
         yield photos
+
+
+@pytest.fixture
+def album(store: satchel.Store, tmp_path: Path) -> Album:
+    return Album(store, tmp_path / "album", NAMES)
 
 
 @pytest.fixture

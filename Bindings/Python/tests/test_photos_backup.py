@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,46 +13,11 @@ from typing import Any, Dict, List
 
 import pytest
 from hosts import DictStore
+from photo_files import NAMES, Album
 
 import satchel
 from satchel import PhotoCatalogue
 from satchel.remote import AccessDenied, Remote, RemoteHead, RemoteObject, UnknownOutcome
-
-
-class Album:
-    """A directory of files, scanned, and starred."""
-
-    def __init__(self, store: satchel.Store, folder: Path, names: List[str]) -> None:
-        self.folder = folder
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.photos = store.photos(folder)
-        self.files = {name: self.add(name) for name in names}
-        self.photos.scan()
-        for each in self.files.values():
-            self.photos.star(each)
-
-    def add(self, name: str) -> str:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        body = f"the photo {name}".encode() * 1000
-        path.write_bytes(body)
-        return hashlib.md5(body).hexdigest()
-
-    def bytes_of(self, name: str) -> bytes:
-        return (self.folder / name).read_bytes()
-
-    def status_of(self, name: str) -> Any:
-        photo = self.photos.get(self.files[name])
-        assert photo is not None
-        return photo.backup_status
-
-
-NAMES = ["a.jpg", "b.jpg", "2024/c.jpg", "2024/deeper/d.jpg", "e.jpg"]
-
-
-@pytest.fixture
-def album(store: satchel.Store, tmp_path: Path) -> Album:
-    return Album(store, tmp_path / "album", NAMES)
 
 
 def keys(remote: Remote, user: str = "ada") -> List[str]:
@@ -347,72 +311,3 @@ def test_threads_run_one_after_the_other(album: Album, remote_copy: Remote) -> N
 def test_heads_have_what_was_written(remote_copy: Remote) -> None:
     assert isinstance(remote_copy.put("a", b""), str)
     assert isinstance(remote_copy.head("a"), RemoteHead)
-
-
-def test_a_backup_is_verified_repaired_and_cleaned(album: Album, tmp_path: Path) -> None:
-    remote = satchel.remote.Directory(tmp_path / "remote")
-    backup = album.photos.backup
-    backup.run(remote, "ada")
-    assert backup.verify(remote, "ada", read=True).ok
-    flipped, gone = (tmp_path / "remote/photos/ada" / album.files[each] for each in ("a.jpg", "b.jpg"))
-    body = bytearray(flipped.read_bytes())
-    body[9] ^= 1
-    flipped.write_bytes(body)
-    gone.unlink()
-    assert backup.refresh(remote, "ada").damaged == []
-    found = backup.verify(remote, "ada", read=True)
-    assert (found.damaged, found.missing, found.queued) == (
-        [album.files["a.jpg"]],
-        [album.files["b.jpg"]],
-        2,
-    )
-    assert backup.run(remote, "ada").uploaded == 2
-    assert backup.verify(remote, "ada", read=True).ok
-
-    album.photos.delete(album.files["e.jpg"])
-    assert backup.orphans(remote, "ada") == [album.files["e.jpg"]]
-    assert backup.delete(album.files["e.jpg"], remote, "ada")
-    assert not backup.delete(album.files["e.jpg"], remote, "ada")
-    assert backup.orphans(remote, "ada") == []
-    assert backup.delete(album.files["a.jpg"], remote, "ada")
-    assert album.status_of("a.jpg") == "not_backed_up"
-
-
-def test_a_disk_that_is_not_mounted_gets_no_second_backup(album: Album, tmp_path: Path) -> None:
-    disk, away = tmp_path / "disk", tmp_path / "away"
-    disk.mkdir()
-    with satchel.remote.Directory(disk / "backup") as remote:
-        assert album.photos.backup.run(remote, "ada").uploaded == len(NAMES)
-        (disk / "backup").rename(away)
-        album.add("late.jpg")
-        album.photos.scan()
-        for left in ("absent", "empty"):
-            if left == "empty":
-                (disk / "backup").mkdir()
-            for call in (
-                lambda: album.photos.backup.run(remote, "ada", all=True),
-                lambda: album.photos.backup.verify(remote, "ada"),
-            ):
-                with pytest.raises(satchel.Unavailable, match="the remote is empty"):
-                    call()
-        assert list((disk / "backup").iterdir()) == []
-        assert album.status_of("a.jpg") == "uploaded"
-        (disk / "backup").rmdir()
-        away.rename(disk / "backup")
-        assert album.photos.backup.run(remote, "ada", all=True).uploaded == 1
-        assert album.photos.backup.verify(remote, "ada").ok
-
-
-def test_a_disk_that_was_lost_is_written_again(album: Album, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    with satchel.remote.Directory(disk) as remote:
-        album.photos.backup.run(remote, "ada")
-        shutil.rmtree(disk)
-        disk.mkdir()
-        assert album.photos.backup.run(remote, "ada", recreate=True).uploaded == 0
-        assert album.photos.backup.verify(remote, "ada").queued == len(NAMES)
-        assert album.photos.backup.run(remote, "ada").uploaded == len(NAMES)
-    with satchel.open(":memory:") as store, satchel.remote.Directory(disk) as again:
-        report = store.photos(tmp_path / "new").backup.restore_all(again, "ada")
-        assert (report.restored, report.failed) == (len(NAMES), [])
-        assert (tmp_path / "new/2024/deeper/d.jpg").read_bytes() == album.bytes_of("2024/deeper/d.jpg")

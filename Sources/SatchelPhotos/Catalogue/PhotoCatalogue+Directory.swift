@@ -11,8 +11,8 @@ extension PhotoCatalogue {
 
   /// Imports the files 0.csv to f.csv of a directory; see `importShard`.
   ///
-  /// Each shard is a transaction of its own: one whose file cannot be read is reported and stays unchanged,
-  /// as does one without a file. Where the directory has a manifest.json, a file that differs from the
+  /// Each shard is a transaction of its own, except in an empty catalogue, where all are one: one whose file cannot be
+  /// read is reported and stays unchanged, as does one without a file. Where the directory has a manifest.json, a file that differs from the
   /// manifest is reported and not imported: it may have been truncated between rows, which nothing else
   /// shows. Files that did not change since their import are hashed and skipped. All shards are on disk when
   /// this returns; a loss of power during the import may undo the latest.
@@ -35,8 +35,17 @@ extension PhotoCatalogue {
     defer { loader.stop() }
     var report = DirectoryReport()
     report.hasManifest = manifest != nil
-    do {
+    func addAll() throws {
       for shard in Shard.Index.all { try add(loader.next(shard), of: shard, to: &report, onConflict) }
+    }
+    do {
+      if try count() == 0 {
+        try write(isSynced: false) { transaction, id in
+          try PhotoTable(connection: transaction.connection, catalogue: id).addingMany(addAll)
+        }
+      } else {
+        try addAll()
+      }
     } catch {
       // Shards that were imported before the error are kept.
       try? database.sync()

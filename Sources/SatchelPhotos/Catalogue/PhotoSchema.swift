@@ -87,7 +87,6 @@ package enum PhotoSchema {
       apple_photo_id TEXT,
       PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX photo_photodate ON photo(catalogue, photodate);
 
     -- Rows of photos that were removed, as they were; `removed`: Unix ms. Rows whose photo is there again do not count.
     CREATE TABLE photo_trash(
@@ -226,5 +225,11 @@ package enum PhotoSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_file_photo ON photo_file(catalogue, photo) WHERE photo IS NOT NULL;
     CREATE INDEX photo_file_md5 ON photo_file(catalogue, md5);
+
+    -- The last B-tree of the subject: see PhotoTable.addingMany.
+    \(dates);
     """
+
+  /// The index of dates.
+  static let dates = "CREATE INDEX photo_photodate ON photo(catalogue, photodate)"
 }

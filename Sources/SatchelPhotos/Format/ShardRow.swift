@@ -98,13 +98,15 @@ enum ShardNumber {
   /// Appends a number's digits.
   static func write(_ value: Int64, into bytes: inout [UInt8]) {
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    let start = bytes.count
-    var rest = value.magnitude
-    repeat {
-      bytes.append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0
-    bytes[start...].reverse()
+    var (rest, start) = (value.magnitude, 20)
+    withUnsafeTemporaryAllocation(byteCount: start, alignment: 1) { digits in
+      repeat {
+        start -= 1
+        digits[start] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: digits[start...]))
+    }
   }
 
   /// Parses digits; nil when a byte is not a digit, or when the number is far beyond Int64.

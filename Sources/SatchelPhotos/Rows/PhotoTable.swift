@@ -62,6 +62,23 @@ struct PhotoTable {
     }
   }
 
+  /// Runs `body`, which adds many photos in the order of their md5, and makes the index of dates after it: dates are in
+  /// no order, and one at a time they would be inserted at random into an index that is larger than the cache.
+  ///
+  /// So it is for an empty table, and where the index has the last root page of the file: it then gets the same again,
+  /// by which tables are recognized in a file whose schema is lost.
+  func addingMany(_ body: () throws -> Void) throws {
+    let isPossible = try connection.number(
+      """
+      SELECT NOT EXISTS(SELECT 1 FROM photo) AND (SELECT max(rootpage) FROM sqlite_schema)
+      = (SELECT rootpage FROM sqlite_schema WHERE name = 'photo_photodate')
+      """)
+    guard isPossible != 0 else { return try body() }
+    try connection.run("DROP INDEX photo_photodate")
+    try body()
+    try connection.execute(PhotoSchema.dates)
+  }
+
   /// Moves a photo to the trash.
   func remove(_ md5: MD5, now: Int64) throws {
     try TrashTable(connection: connection, catalogue: catalogue).add(md5, now: now)

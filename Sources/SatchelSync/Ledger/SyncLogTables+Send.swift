@@ -57,7 +57,7 @@ extension SyncLogTables {
   }
 
   /// Collected changes; those of one transaction are sent together.
-  private struct Collected {
+  private struct Collected: ~Copyable {
     var changes: SyncChanges
     let writer: String
     var bytes: Int64 = 0

@@ -161,6 +161,8 @@ class PhotoCatalogue(PhotoRows):
     def import_directory(self, path: FilePath, on_conflict: str = "remote_wins") -> DirectoryImport:
         """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
+        Into an empty catalogue, all are imported in one.
+
         Shards without a file, and those whose file cannot be read, are left unchanged: see ``missing`` and
         ``failed`` of the report. A file that differs from its entry in a manifest.json in the same directory
         is in ``failed`` as well: it may be truncated. All shards are on the disk when this returns; a power
