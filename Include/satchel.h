@@ -1275,7 +1275,7 @@ SATCHEL_API void satchel_remote_answer_message(
  *
  * @param context  the context that was given with the function
  * @param answer   the answer: satchel_remote_answer_body(), and satchel_remote_answer_message()
- *                 where there are none
+ *                 where they are missing
  *
  * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_TRANSIENT when it may succeed later, as
  * without a network; any other result ends the call that needs them with SATCHEL_EAUTH.
@@ -3732,7 +3732,7 @@ typedef struct satchel_verify_options {
  * | `manifest`          | string           | "ok", "missing" or "unreadable"            |
  * | `manifest_repaired` | boolean          | whether the manifest was corrected         |
  * | `shards`            | array of objects | the sixteen shards, see below              |
- * | `foreign`           | array of strings | keys of objects that are none of the two   |
+ * | `foreign`           | array of strings | keys of other objects below the user       |
  * | `removed`           | integer          | local photos that the repair removed       |
  * | `requests`          | integer          | requests to the object store, with retries |
  * | `bytes_up`          | integer          | bytes of bodies that were sent             |

@@ -201,11 +201,7 @@ extension Store {
   ) throws {
     guard try database.has(.photos) else { return }
     let bound = try PhotoCatalogue.directory(boundTo: identity, user: session.user, in: database)
-    for directory in try PhotoCatalogue.directories(in: database) where directory != bound {
-      let photos = try photos(in: directory)
-      defer { try? photos.close() }
-      if try !photos.status().pendingShards.isEmpty { report.unsentPhotos.append(directory) }
-    }
+    report.unsentPhotos = try PhotoCatalogue.unsentDirectories(in: database).filter { $0 != bound }
     guard let bound else { return }
     var photoOptions = SyncOptions()
     photoOptions.isDryRun = options.isDryRun

@@ -196,6 +196,18 @@ func guarded<Result>(
   return guarded { out.pointee = try body() }
 }
 
+/// Runs the body of an exported function and stores its number at `out`, unless that is NULL; 0 on failure.
+@inline(__always)
+func guarded<Number: Numeric>(
+  storing out: UnsafeMutablePointer<Number>?, _ body: () throws -> Number
+) -> satchel_status {
+  out?.pointee = 0
+  return guarded {
+    let number = try body()
+    out?.pointee = number
+  }
+}
+
 /// Stores the thread's error and returns its status.
 @inline(never)
 func failed(_ error: any Error) -> satchel_status {

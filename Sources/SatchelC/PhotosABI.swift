@@ -17,11 +17,9 @@ public func satchel_photos_open(
 public func satchel_photos_upsert(
   _ photos: OpaquePointer!, _ rows: satchel_bytes, _ changed: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  changed?.pointee = 0
-  return guarded {
+  guarded(storing: changed) {
     let catalogue = try Handles.photos.borrow(photos)
-    let count = try catalogue.upsert(json: rows.json("rows"))
-    changed?.pointee = Int64(count)
+    return try Int64(catalogue.upsert(json: rows.json("rows")))
   }
 }
 
@@ -57,11 +55,9 @@ public func satchel_photos_move(_ photos: OpaquePointer!, _ directory: satchel_b
 public func satchel_photos_delete(
   _ photos: OpaquePointer!, _ md5s: satchel_bytes, _ deleted: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  deleted?.pointee = 0
-  return guarded {
+  guarded(storing: deleted) {
     let catalogue = try Handles.photos.borrow(photos)
-    let count = try catalogue.delete(MD5.list(json: md5s.json("md5s")))
-    deleted?.pointee = Int64(count)
+    return try Int64(catalogue.delete(MD5.list(json: md5s.json("md5s"))))
   }
 }
 
@@ -118,12 +114,10 @@ public func satchel_photos_trash(
 public func satchel_photos_restore_rows(
   _ photos: OpaquePointer!, _ md5s: satchel_bytes, _ restored: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  restored?.pointee = 0
-  return guarded {
+  guarded(storing: restored) {
     let catalogue = try Handles.photos.borrow(photos)
     let given = try md5s.jsonIfAny("md5s")
-    let count = try catalogue.restoreRows(given == .null ? nil : MD5.list(json: given))
-    restored?.pointee = Int64(count)
+    return try Int64(catalogue.restoreRows(given == .null ? nil : MD5.list(json: given)))
   }
 }
 
@@ -131,10 +125,8 @@ public func satchel_photos_restore_rows(
 public func satchel_photos_empty_trash(
   _ photos: OpaquePointer!, _ deleted: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  deleted?.pointee = 0
-  return guarded {
-    let count = try Handles.photos.borrow(photos).emptyTrash()
-    deleted?.pointee = count
+  guarded(storing: deleted) {
+    try Handles.photos.borrow(photos).emptyTrash()
   }
 }
 

@@ -40,11 +40,10 @@ public func satchel_records_put(
   _ records: OpaquePointer!, _ id: satchel_bytes, _ document: satchel_bytes, _ if_revision: Int64,
   _ revision: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  revision?.pointee = 0
-  return guarded {
+  guarded(storing: revision) {
     let receipt = try Handles.records.borrow(records).put(
       id.raw("id"), document.raw("document"), ifRevision: expected(if_revision))
-    revision?.pointee = receipt.revision
+    return receipt.revision
   }
 }
 
@@ -59,10 +58,8 @@ public func satchel_records_put_deferred(
 public func satchel_records_put_many(
   _ records: OpaquePointer!, _ documents: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  count?.pointee = 0
-  return guarded {
-    let written = try Handles.records.borrow(records).putMany(documents.raw("documents"))
-    count?.pointee = Int64(written)
+  guarded(storing: count) {
+    try Int64(Handles.records.borrow(records).putMany(documents.raw("documents")))
   }
 }
 
@@ -111,11 +108,10 @@ public func satchel_records_update(
   _ records: OpaquePointer!, _ id: satchel_bytes, _ patch: satchel_bytes, _ if_revision: Int64,
   _ revision: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  revision?.pointee = 0
-  return guarded {
+  guarded(storing: revision) {
     let receipt = try Handles.records.borrow(records).update(
       id.raw("id"), patch.json("patch"), ifRevision: expected(if_revision))
-    revision?.pointee = receipt.revision
+    return receipt.revision
   }
 }
 
@@ -123,10 +119,8 @@ public func satchel_records_update(
 public func satchel_records_delete_many(
   _ records: OpaquePointer!, _ ids: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  count?.pointee = 0
-  return guarded {
-    let deleted = try Handles.records.borrow(records).deleteMany(ids.textArray("ids"))
-    count?.pointee = Int64(deleted)
+  guarded(storing: count) {
+    try Int64(Handles.records.borrow(records).deleteMany(ids.textArray("ids")))
   }
 }
 

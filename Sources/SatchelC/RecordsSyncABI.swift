@@ -51,8 +51,7 @@ public func satchel_records_verify_mirror(
 public func satchel_records_rebuild(
   _ records: OpaquePointer!, _ which: satchel_rebuild, _ changed: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  changed?.pointee = 0
-  return guarded {
+  guarded(storing: changed) {
     let collection = try Handles.records.borrow(records)
     let count: Int
     switch which {
@@ -60,7 +59,7 @@ public func satchel_records_rebuild(
     case SATCHEL_REBUILD_STORE: count = try collection.rebuildFromMirror()
     default: throw SatchelError(.invalid, "which: \(which.rawValue) is not a satchel_rebuild")
     }
-    changed?.pointee = Int64(count)
+    return Int64(count)
   }
 }
 
@@ -70,10 +69,8 @@ public func satchel_records_rebuild(
 public func satchel_records_clear(
   _ records: OpaquePointer!, _ count: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  count?.pointee = 0
-  return guarded {
-    let deleted = try Handles.records.borrow(records).clear()
-    count?.pointee = Int64(deleted)
+  guarded(storing: count) {
+    try Int64(Handles.records.borrow(records).clear())
   }
 }
 

@@ -21,7 +21,7 @@ public func satchel_remote_s3(
 }
 
 extension CredentialSource {
-  /// Wraps the host's function; nil when there is none.
+  /// Wraps the host's function; nil for NULL.
   fileprivate convenience init?(_ function: satchel_remote_credentials_callback?, _ host: HostContext) {
     guard let function else { return nil }
     // By the header's contract it may be called on any thread.

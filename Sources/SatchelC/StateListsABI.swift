@@ -108,10 +108,8 @@ public func satchel_state_score_add(
   _ store: OpaquePointer!, _ name: satchel_bytes, _ key: satchel_bytes, _ delta: Double,
   _ options: UnsafePointer<satchel_state_score_options>!, _ value: UnsafeMutablePointer<Double>!
 ) -> satchel_status {
-  value?.pointee = 0
-  return guarded {
-    let score = try scores(store, name, options).add(key.text("key"), delta)
-    value?.pointee = score
+  guarded(storing: value) {
+    try scores(store, name, options).add(key.text("key"), delta)
   }
 }
 

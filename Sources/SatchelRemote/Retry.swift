@@ -109,6 +109,20 @@ package struct RetryingRequests: Sendable {
       })
   }
 
+  /// Calls `body` with retries, also after a lost response: it may be repeated.
+  package func repeating<Value>(
+    _ body: () throws(ObjectStoreError) -> Value
+  ) throws(ObjectStoreError) -> Value {
+    try attempt { () throws(ObjectStoreError) in
+      do throws(ObjectStoreError) {
+        return try body()
+      } catch {
+        guard case .unknownOutcome(let wait) = error.reason else { throw error }
+        throw ObjectStoreError(.transient(retryAfter: wait), error.message)
+      }
+    }
+  }
+
   /// Calls `body` with retries; returns nil when the object does not exist.
   package func ifPresent<Value>(
     _ body: () throws(ObjectStoreError) -> Value

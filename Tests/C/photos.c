@@ -31,49 +31,6 @@ static void finds(satchel_photos *photos, const char *query, const char *const *
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/** A deleted photo is in the trash, and is restored; then it is deleted for good. */
-static void trash(satchel_photos *photos, const char *md5) {
-    must(satchel_photos_trash(photos, text(""), 10, &out), "reading the trash");
-    json_t *page = take(&out);
-    CHECK(strcmp(text_at(page, "/photos/0/md5"), md5) == 0 && number_at(page, "/photos/0/removed") > 0
-              && json_is_null(at(page, "/next")),
-          "the trash: %s", shown(at(page, "/photos"), "/md5"));
-    json_decref(page);
-    must(satchel_photos_trash(photos, text(""), 1, &out), "reading a page of the trash");
-    page = take(&out);
-    CHECK(strcmp(text_at(page, "/next"), md5) == 0, "no next page");
-    must(satchel_photos_trash(photos, text(md5), 1, &out), "reading the next page");
-    json_decref(page);
-    page = take(&out);
-    CHECK(json_array_size(at(page, "/photos")) == 0, "the next page is not empty");
-    json_decref(page);
-
-    int64_t count = -1;
-    char list[64];
-    snprintf(list, sizeof list, "[\"%s\"]", md5);
-    must(satchel_photos_restore_rows(photos, text(list), &count), "restoring a row");
-    CHECK(count == 1 && count_photos(photos) == 3, "%lld restored", (long long)count);
-    delete_photo(photos, md5);
-    must(satchel_photos_restore_rows(photos, text(""), NULL), "restoring the trash");
-    delete_photo(photos, md5);
-    must(satchel_photos_empty_trash(photos, &count), "emptying the trash");
-    CHECK(count == 1, "%lld in the trash", (long long)count);
-    must(satchel_photos_restore_rows(photos, text(""), &count), "restoring nothing");
-    CHECK(count == 0 && count_photos(photos) == 2, "%lld restored of nothing", (long long)count);
-
-    must(satchel_photos_safety(photos, &out), "safety");
-    json_t *safety = take(&out);
-    CHECK(number_at(safety, "/elsewhere/photos") == 2 && number_at(safety, "/present/photos") == 0
-              && json_is_false(at(safety, "/safe")),
-          "safety");
-    json_decref(safety);
-    must(satchel_photos_counts(photos, text("month"), text("{\"shard\":10}"), &out), "counts");
-    json_t *counts = take(&out);
-    CHECK(strcmp(text_at(counts, "/0/key"), "2023-11") == 0 && number_at(counts, "/0/photos") == 2, "counts: %s",
-          shown(counts, "/key"));
-    json_decref(counts);
-}
-
 static void rows(satchel_photos *photos) {
     json_t *several = json_pack("[o, o, o]", photo('a', 1, "lake.jpg"), photo('a', 2, "Sea, \"calm\".jpg"),
                                 photo('0', 3, "w\xC3\xA9ll.jpg"));
@@ -121,7 +78,6 @@ static void rows(satchel_photos *photos) {
 
     delete_photo(photos, md5_of('0', 3));
     CHECK(count_photos(photos) == 2 && is_named(photos, md5_of('0', 3), NULL), "a deleted photo is there");
-    trash(photos, md5_of('0', 3));
     int64_t deleted = -1;
     must(satchel_photos_delete(photos, text("[\"00000000000000000000000000000003\"]"), &deleted), "again");
     CHECK(deleted == 0, "a photo was deleted twice");

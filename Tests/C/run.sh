@@ -66,7 +66,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library bad_library_open library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync; do
+  photos photo_trash photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -107,6 +107,7 @@ counted bad_library_open "$folder/bad_library_open" "$folder/files"
 counted library_threads "$folder/library_threads" "$folder/files"
 mkdir "$folder/photo-files" "$folder/photo-valgrind"
 counted photos "$folder/photos" "$folder/photo-files"
+counted photo_trash "$folder/photo_trash"
 counted photo_sync "$folder/photo_sync" "$folder/photo-files"
 counted remote "$folder/remote"
 counted bad_photos "$folder/bad_photos" "$folder/photo-files"
@@ -149,6 +150,7 @@ library_changes $folder/valgrind
 bad_library $folder/valgrind
 bad_library_open $folder/valgrind
 photos $folder/photo-valgrind
+photo_trash
 photo_sync $folder/photo-valgrind
 bad_photos $folder/photo-valgrind
 bad_photo_handles $folder/photo-valgrind

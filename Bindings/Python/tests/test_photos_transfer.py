@@ -68,10 +68,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
     if request.param == "directory":
         return json.dumps(str(tmp_path / "remote"))
-    server = os.environ.get("SATCHEL_TEST_S3")
-    if server is None:
-        pytest.skip("no server was started")
-    description = dict(json.loads(server)["store"], prefix=f"large-{os.urandom(6).hex()}")
+    told = request.getfixturevalue("told")
+    description = dict(told["store"], prefix=f"large-{os.urandom(6).hex()}")
     description.pop("timeouts", None)
     return json.dumps(description)
 

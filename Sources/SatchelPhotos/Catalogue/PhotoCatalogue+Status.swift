@@ -44,6 +44,23 @@ extension PhotoCatalogue {
     notify(Shard.Index.all, in: transaction)
   }
 
+  /// Returns the directories of catalogues that have content which the remote does not have, in the order of their
+  /// bytes.
+  ///
+  /// - Throws: `.damaged`, `.closed`, `.io`
+  package static func unsentDirectories(in database: Database) throws -> [String] {
+    try database.read { connection in
+      var catalogues: [(id: Int64, directory: String)] = []
+      try connection.each("SELECT id, directory FROM photo_catalogue ORDER BY directory") {
+        catalogues.append((try $0.integer(0), $0.text(1)))
+      }
+      return try catalogues.filter { catalogue in
+        try ShardTable(connection: connection, catalogue: catalogue.id).records().contains(
+          where: \.hasChanges)
+      }.map(\.directory)
+    }
+  }
+
   /// Returns the directories that a store has catalogues of, in the order of their bytes.
   ///
   /// - Throws: `.damaged`, `.closed`, `.io`

@@ -48,20 +48,17 @@ extension PhotoCatalogue {
     return try write { transaction, id in
       let trash = TrashTable(connection: transaction.connection, catalogue: id)
       let files = FileTable(connection: transaction.connection, catalogue: id)
-      func restore(_ photos: [Photo]) throws -> Int {
-        for photo in photos { try files.show(photo.md5) }
-        return try upsert(photos)
-      }
       if let photos {
         for md5 in photos { try files.show(md5) }
-        return try restore(photos.compactMap { try trash.photo($0) })
+        return try upsert(photos.compactMap { try trash.photo($0) })
       }
       var (count, last) = (0, MD5?.none)
       while true {
         let page = try trash.photos(after: last, limit: 1000)
         guard let end = page.last else { return count }
         last = end.photo.md5
-        count += try restore(page.map(\.photo))
+        for each in page { try files.show(each.photo.md5) }
+        count += try upsert(page.map(\.photo))
       }
     }
   }

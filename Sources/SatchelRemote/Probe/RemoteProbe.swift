@@ -22,31 +22,22 @@ public struct RemoteProbe: Sendable {
     let key = try ObjectKey(
       prefix.text + ConditionProbe.keyPrefix + HexadecimalName.random(digits: 32))
     let requests = RetryingRequests(retry: retry, cancellation: cancellation)
-    func attempt<Value>(_ body: () throws(ObjectStoreError) -> Value) throws(ObjectStoreError) -> Value {
-      try requests.attempt { () throws(ObjectStoreError) in
-        do throws(ObjectStoreError) {
-          return try body()
-        } catch {
-          // Each request may be repeated.
-          guard case .unknownOutcome(let wait) = error.reason else { throw error }
-          throw ObjectStoreError(.transient(retryAfter: wait), error.message)
-        }
-      }
-    }
     /// False when the store refuses for good.
     func measure(_ body: () throws(ObjectStoreError) -> Bool) throws(ObjectStoreError) -> Bool {
       do throws(ObjectStoreError) {
-        return try attempt(body)
+        return try requests.repeating(body)
       } catch {
         if error.isTransient || error.reason == .cancelled { throw error }
         return false
       }
     }
-    _ = try attempt { () throws(ObjectStoreError) in
+    _ = try requests.repeating { () throws(ObjectStoreError) in
       try store.put(
         key, Self.body, condition: .none, metadata: ObjectMetadata(Self.metadata), cancellation: cancellation)
     }
-    let head = try attempt { () throws(ObjectStoreError) in try store.head(key, cancellation: cancellation) }
+    let head = try requests.repeating { () throws(ObjectStoreError) in
+      try store.head(key, cancellation: cancellation)
+    }
     found.keepsMetadata = head.metadata["probe"] == Self.metadata["probe"]
     found.lists = try measure { () throws(ObjectStoreError) in
       try store.list(ObjectPrefix(key.text), from: nil, limit: 1, cancellation: cancellation)

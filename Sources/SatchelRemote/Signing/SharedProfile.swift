@@ -22,13 +22,13 @@ struct SharedProfile: Sendable {
     self.name = name ?? Self.given(environment("AWS_PROFILE")) ?? "default"
   }
 
-  /// Returns a value of the configuration; nil where there is none.
+  /// Returns a value of the configuration; nil where it is missing.
   func value(_ key: String) -> String? { Self.given(configuration()[key]) }
 
   /// Returns the keys: those of the profile when the caller has named it; else those of the environment, if there are
   /// any.
   ///
-  /// - Throws: `.failed(.invalid)` when there are none
+  /// - Throws: `.failed(.invalid)` when they are missing
   func credentials() throws(ObjectStoreError) -> Credentials {
     if !isNamed, let access = Self.given(environment("AWS_ACCESS_KEY_ID")),
       let secret = Self.given(environment("AWS_SECRET_ACCESS_KEY"))

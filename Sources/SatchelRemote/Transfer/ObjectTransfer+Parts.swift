@@ -23,7 +23,7 @@ extension ObjectTransfer {
       if let (known, _) = left {
         upload = known
       } else {
-        upload = try repeating { () throws(ObjectStoreError) in
+        upload = try requests.repeating { () throws(ObjectStoreError) in
           try store.startUpload(key, metadata: metadata, cancellation: cancellation)
         }
       }
@@ -64,7 +64,7 @@ extension ObjectTransfer {
         parts.append(known)
       } else {
         parts.append(
-          try repeating { () throws(ObjectStoreError) in
+          try requests.repeating { () throws(ObjectStoreError) in
             try store.putPart(number, of: upload, part, cancellation: cancellation)
           })
       }
@@ -91,20 +91,6 @@ extension ObjectTransfer {
     }
     try cancellation.check()
     return nil
-  }
-
-  /// Sends a request that may be repeated also after a lost response.
-  private func repeating<Value>(
-    _ body: () throws(ObjectStoreError) -> Value
-  ) throws(ObjectStoreError) -> Value {
-    try requests.attempt { () throws(ObjectStoreError) in
-      do throws(ObjectStoreError) {
-        return try body()
-      } catch {
-        guard case .unknownOutcome(let wait) = error.reason else { throw error }
-        throw ObjectStoreError(.transient(retryAfter: wait), error.message)
-      }
-    }
   }
 }
 

@@ -41,8 +41,8 @@ struct PhotoTrashListCommand: ParsableCommand {
       var photos: [TrashedPhoto] = []
       while true {
         let page = try catalogue.trash(after: photos.last?.photo.md5)
+        if page.isEmpty { return photos }
         photos += page
-        if page.count < 1000 { return photos }
       }
     }
     if arguments.json {
