@@ -13,6 +13,8 @@ PASSED = re.compile(r"\b(\d+) passed\b")
 FAILED = re.compile(r"\b(\d+) (?:failed|errors?)\b")
 #: How Swift Testing and pytest name a failure, with the lines that explain it.
 FAILURE = re.compile(r"^(?:✘ .* recorded an issue.*(?:\n↳.*)*|FAILED .*|ERROR .*)", re.MULTILINE)
+#: On a terminal, Swift Testing colours its lines.
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 #: A runner that names its failures in another way is quoted by its last lines.
 LAST = 20
 #: A test's arguments may be long.
@@ -55,7 +57,7 @@ def main(logs: Path, runners: list[str]) -> int:
     counted = []
     for runner in runners:
         path = logs / f"{runner}.log"  # absent when what it needs could not be built
-        log = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        log = COLOUR.sub("", path.read_text(encoding="utf-8", errors="replace")) if path.exists() else ""
         passed, failed = count(log)
         times = took(logs / f"{runner}.time")
         counted.append(f"{runner:<14}{passed:>6} passed {failed:>4} failed {times}")

@@ -31,11 +31,13 @@ package struct AtomicFile: ~Copyable {
   ///     replaces
   ///   - followsLinks: whether a symbolic link at `path` stays and the file that it names is replaced, in its own
   ///     directory
-  /// - Throws: `.busy` when another writer has the file and `contention` is `.fail`; `.io` and others
+  /// - Throws: `.busy` when another writer has the file and `contention` is `.fail`; `.invalid` for a device, a pipe or a
+  ///   socket at `path`; `.io` and others
   package init(
     replacing path: String, mode: mode_t? = nil, followsLinks: Bool = false, contention: Contention = .wait,
     calls: FileCalls = .system
   ) throws {
+    try DiskFile.refuseSpecial(path)
     let path = followsLinks ? try DiskFile.resolvingLinks(path) : path
     let file = try Self.locked(path + Self.partSuffix, mode: mode ?? 0o644, on: contention, calls)
     try file.truncate(to: 0)

@@ -102,6 +102,25 @@ package struct DiskFile: ~Copyable {
     code == EINVAL || code == EOPNOTSUPP || code == ENOTSUP
   }
 
+  /// Throws for what is at `path`, behind symbolic links, and neither a file nor a directory: it must not be read,
+  /// written or renamed, and no file may take its place. `/dev/null` would be lost to the whole machine.
+  package static func refuseSpecial(_ path: String) throws {
+    var status = stat()
+    if stat(path, &status) == 0 { try refuseSpecial(path, status) }
+  }
+
+  package static func refuseSpecial(_ path: String, _ status: stat) throws {
+    let kind: String
+    switch status.st_mode & S_IFMT {
+    case S_IFREG, S_IFDIR: return
+    case S_IFIFO: kind = "a named pipe"
+    case S_IFSOCK: kind = "a socket"
+    case S_IFCHR, S_IFBLK: kind = "a device"
+    default: kind = "of an unknown kind"
+    }
+    throw SatchelError(.invalid, "\(path): \(kind), not a file")
+  }
+
   /// Returns the path that symbolic links at `path` lead to, also when there is no file; `path` itself when it is no
   /// link.
   package static func resolvingLinks(_ path: String) throws -> String {

@@ -38,7 +38,7 @@ enum StoreFile {
       }
       throw SatchelError(.io, "\(path): \(String(cString: strerror(code)))")
     }
-    try refuseSpecial(path, status)
+    try DiskFile.refuseSpecial(path, status)
     guard status.st_mode & S_IFMT == S_IFREG else { return .foreign("a directory") }
     if status.st_size == 0 { return .empty }
     // SQLite derives the WAL's name from the database's name (https://sqlite.org/howtocorrupt.html, 2.4).
@@ -55,19 +55,6 @@ enum StoreFile {
     }
     guard header.count == 100 else { return .damaged("truncated inside its header") }
     return classify(header, size: Int64(status.st_size), hasWALOrJournal: hasWALOrJournal(path))
-  }
-
-  /// Throws for anything but a file or a directory, which must not be read, written or renamed.
-  static func refuseSpecial(_ path: String, _ status: stat) throws {
-    let kind: String
-    switch status.st_mode & S_IFMT {
-    case S_IFREG, S_IFDIR: return
-    case S_IFIFO: kind = "a named pipe"
-    case S_IFSOCK: kind = "a socket"
-    case S_IFCHR, S_IFBLK: kind = "a device"
-    default: kind = "of an unknown kind"
-    }
-    throw SatchelError(.invalid, "\(path): \(kind), not a file")
   }
 
   private static func classify(_ header: [UInt8], size: Int64, hasWALOrJournal: Bool) -> Condition {
@@ -106,8 +93,7 @@ enum StoreFile {
   ///
   /// - Returns: the new path
   static func quarantine(_ path: String, time: Int64) throws -> String {
-    var status = stat()
-    if stat(path, &status) == 0 { try refuseSpecial(path, status) }
+    try DiskFile.refuseSpecial(path)
     let target = freeName(path, time: time)
     do {
       try move(path, to: target)

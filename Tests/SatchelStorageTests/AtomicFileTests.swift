@@ -66,6 +66,21 @@ struct AtomicFileTests {
     #expect(try fixture.listing() == ["file", "other"])
   }
 
+  @Test("what is no file is not replaced, nor behind a symbolic link", arguments: [false, true])
+  func special(isLinked: Bool) throws {
+    let pipe = isLinked ? target + ".pipe" : target
+    #expect(mkfifo(pipe, 0o644) == 0)
+    if isLinked { try FileManager.default.createSymbolicLink(atPath: target, withDestinationPath: pipe) }
+    let left = try fixture.listing()
+    for follows in [false, true] {
+      let error = #expect(throws: SatchelError.self) {
+        try AtomicFile(replacing: target, followsLinks: follows).commit()
+      }
+      #expect(error?.code == .invalid && error?.message.contains("a named pipe") == true)
+    }
+    #expect(try fixture.listing() == left)
+  }
+
   @Test("a writer that does not wait is refused while another one has the file")
   func contention() throws {
     var first = try AtomicFile(replacing: target)

@@ -18,8 +18,10 @@ package final class DownloadFile {
   ///   - path: the target, in a directory that exists
   ///   - resuming: whether to continue with what an earlier download left, and to leave what this one could not
   ///     finish: only where the content is verified by a checksum afterwards
-  /// - Throws: `SatchelError`: `.busy` while another download writes the file, `.io` and others
+  /// - Throws: `SatchelError`: `.busy` while another download writes the file, `.invalid` for a device, a pipe or a
+  ///   socket at `path`, `.io` and others
   package init(replacing path: String, resuming: Bool, calls: FileCalls = .system) throws {
+    try DiskFile.refuseSpecial(path)
     file = try AtomicFile.locked(path + AtomicFile.partSuffix, mode: 0o644, on: .fail, calls)
     self.path = path
     self.calls = calls

@@ -39,7 +39,7 @@ package struct StoreRecovery {
     }
     var status = stat()
     guard stat(damaged, &status) == 0 else { throw SatchelError(errno: errno, damaged) }
-    try StoreFile.refuseSpecial(damaged, status)
+    try DiskFile.refuseSpecial(damaged, status)
     guard access(target, F_OK) != 0 else {
       throw SatchelError(.invalid, "\(target): already exists; choose another path")
     }
