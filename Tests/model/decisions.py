@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from device import Device, Record
-from sync_log import Entry, Envelope, Head, Violation, includes, is_built_on, is_dropped, is_fork
+from sync_log import (
+    Entry,
+    Envelope,
+    Head,
+    Violation,
+    includes,
+    is_built_on,
+    is_dropped,
+    is_fork,
+    is_undecidable,
+)
 
 # RESOLVE
 
@@ -140,6 +150,10 @@ def decide(device: Device, id: str, record: Record, remote: Envelope) -> None:
         return apply(device, record, remote)
     if record.pending is None:
         if not (base and forks(device, remote, base)):
+            if base and world.has_lost and is_undecidable(remote, base, world.max_writers):
+                # The remote may have lost the base. Where each lost entry was replaced since, the digest
+                # fits, and nothing shows it.
+                world.fine |= record.seen - remote.seen
             return apply(device, record, remote)
         # The remote lost what was synced, and others built on something older: both sides count as changed.
         if not world.has_lost:

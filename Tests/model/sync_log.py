@@ -116,9 +116,12 @@ def is_fork(one: Envelope, other: Envelope, limit: int) -> bool:
 
     A full vector without the other's writer shows nothing: then the sequence decides.
     """
-    if is_built_on(one, other):
-        return False
-    return len(one.ancestors) < limit or any(v.writer == other.writer for v in one.ancestors)
+    return not is_built_on(one, other) and not is_undecidable(one, other, limit)
+
+
+def is_undecidable(one: Envelope, other: Envelope, limit: int) -> bool:
+    """Whether a full vector may have lost the other's writer."""
+    return len(one.ancestors) >= limit and all(v.writer != other.writer for v in one.ancestors)
 
 
 def digest(envelopes: Iterable[Envelope]) -> int:
