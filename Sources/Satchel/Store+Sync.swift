@@ -74,7 +74,7 @@ extension Store {
         options.isDryRun
         ? try preview(in: session, identity, options)
         : try syncLog(in: session, with: identity, options, opening: opening) { try $0.run() }
-      try syncPhotos(in: session, identity, options, &report)
+      try syncPhotos(in: session, of: identity, options, adding: &report)
       return report
     }
   }
@@ -197,7 +197,8 @@ extension Store {
   /// Synchronizes the photo catalogue that is bound to the same remote and user, by the policy that is declared with it,
   /// and names those that are not, and have something to send.
   private func syncPhotos(
-    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions, _ report: inout StoreSyncReport
+    in session: SyncSession, of identity: String, _ options: StoreSyncOptions,
+    adding report: inout StoreSyncReport
   ) throws {
     guard try database.has(.photos) else { return }
     let bound = try PhotoCatalogue.directory(boundTo: identity, user: session.user, in: database)

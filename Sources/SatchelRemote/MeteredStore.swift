@@ -48,7 +48,7 @@ package final class MeteredStore: LazyObjectStore, DatedObjectStore {
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    try conditional(key, condition, cancellation) { condition throws(ObjectStoreError) in
+    try conditional(key, under: condition, cancellation: cancellation) { condition throws(ObjectStoreError) in
       count(up: body.count, requests: 1)
       return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
     }
@@ -56,7 +56,7 @@ package final class MeteredStore: LazyObjectStore, DatedObjectStore {
 
   /// Writes under a condition, which the store checks if it can.
   private func conditional<Value>(
-    _ key: ObjectKey, _ condition: ObjectCondition, _ cancellation: Cancellation,
+    _ key: ObjectKey, under condition: ObjectCondition, cancellation: Cancellation,
     _ write: (ObjectCondition) throws(ObjectStoreError) -> Value
   ) throws(ObjectStoreError) -> Value {
     if condition == .none || !lacksConditions.withLock({ $0 }) {
@@ -110,7 +110,7 @@ package final class MeteredStore: LazyObjectStore, DatedObjectStore {
   package func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError)
   {
-    try conditional(key, known.map { .ifMatch($0) } ?? .none, cancellation) {
+    try conditional(key, under: known.map { .ifMatch($0) } ?? .none, cancellation: cancellation) {
       condition throws(ObjectStoreError) in
       count(requests: 1)
       var known: ETag?
@@ -135,7 +135,7 @@ extension MeteredStore: MultipartStore {
     _ key: ObjectKey, _ body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    try conditional(key, condition, cancellation) { condition throws(ObjectStoreError) in
+    try conditional(key, under: condition, cancellation: cancellation) { condition throws(ObjectStoreError) in
       count(requests: 1)
       return try store.putFile(
         key, metered(body), condition: condition, metadata: metadata, isDurable: isDurable,
@@ -195,7 +195,8 @@ extension MeteredStore: MultipartStore {
   package func complete(
     _ upload: ObjectUpload, _ parts: [UploadedPart], condition: ObjectCondition, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    try conditional(upload.key, condition, cancellation) { condition throws(ObjectStoreError) in
+    try conditional(upload.key, under: condition, cancellation: cancellation) {
+      condition throws(ObjectStoreError) in
       try self.parts.complete(upload, parts, condition: condition, cancellation: cancellation)
     }
   }

@@ -121,8 +121,8 @@ extension PhotoCatalogue {
 
   /// Queues the photos again whose upload failed, and that are due for another attempt.
   func requeueFailures() throws {
-    func due(_ connection: Connection, _ id: Int64, _ now: Int64) throws -> [MD5] {
-      try LocalTable(connection: connection, catalogue: id).failedBefore(now)
+    let due: (Connection, Int64, Int64) throws -> [MD5] = {
+      try LocalTable(connection: $0, catalogue: $1).failedBefore($2)
     }
     if try read(otherwise: true, { try due($0, $1, database.clock.now()).isEmpty }) { return }
     try enqueue(due)

@@ -27,7 +27,7 @@ extension ShardEdit {
     (record.kept, record.keptChanges) = try kept.counts()
     if record.isUnmet { return }
     var hash = SHA256()
-    record.syncedPhotos = try ShardLines.write(connection, catalogue: catalogue, record, .synced) {
+    record.syncedPhotos = try ShardLines.write(.synced, of: record, connection, catalogue: catalogue) {
       hash.update($0)
     }
     if hash.digest().hexadecimal != record.syncedContent { try detach() }

@@ -38,7 +38,7 @@ extension PhotoCatalogue {
       let record = try ShardTable(connection: connection, catalogue: id).record(shard)
       reserve(record.bytesToReserve)
       var hash = SHA256()
-      let photos = try ShardLines.write(connection, catalogue: id, record, .local) { part in
+      let photos = try ShardLines.write(.local, of: record, connection, catalogue: id) { part in
         hash.update(part)
         try sink(part)
       }

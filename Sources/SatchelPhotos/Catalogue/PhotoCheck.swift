@@ -57,7 +57,9 @@ struct PhotoCheck {
         return
       }
       var hash = SHA256()
-      let photos = try ShardLines.write(connection, catalogue: catalogue, record, .synced) { hash.update($0) }
+      let photos = try ShardLines.write(.synced, of: record, connection, catalogue: catalogue) {
+        hash.update($0)
+      }
       try record.check(hash.digest().hexadecimal)
       if photos != record.syncedPhotos {
         report(

@@ -30,13 +30,15 @@ struct ImageBoxes: Sequence, IteratorProtocol {
   init(_ bytes: ImageBytes) { self.bytes = bytes }
 
   mutating func next() -> ImageBox? {
-    guard let short = bytes.uint32(offset, .big), let kind = bytes.number(offset + 4, 4, .big) else {
+    guard let short = bytes.uint32(offset, .big), let kind = bytes.number(offset + 4, size: 4, .big) else {
       return nil
     }
     var (size, header): (Int64, Int64) = (short, 8)
     if short == 0 { size = bytes.count - offset }
     if short == 1 {
-      guard let long = bytes.number(offset + 8, 8, .big), let exact = Int64(exactly: long) else { return nil }
+      guard let long = bytes.number(offset + 8, size: 8, .big), let exact = Int64(exactly: long) else {
+        return nil
+      }
       (size, header) = (exact, 16)
     }
     guard size >= header else { return nil }
@@ -89,7 +91,7 @@ extension ImageParts {
 
   mutating func readJP2(_ bytes: ImageBytes) {
     // A codestream without boxes, as in a box: its first segment has the size.
-    if bytes.number(0, 2, .big) == 0xFF4F {
+    if bytes.number(0, size: 2, .big) == 0xFF4F {
       let numbers = [Int64(8), 12, 16, 20].map { bytes.uint32($0, .big) ?? 0 }
       if !setSize(numbers[0] - numbers[2], numbers[1] - numbers[3]) { note(.size) }
       return
@@ -101,7 +103,7 @@ extension ImageParts {
   }
 
   mutating func readJXL(_ bytes: ImageBytes) {
-    guard bytes.number(0, 2, .big) != 0xFF0A else { return readCodestream(bytes) }
+    guard bytes.number(0, size: 2, .big) != 0xFF0A else { return readCodestream(bytes) }
     var isMeasured = false
     for box in bytes.boxes {
       switch box.kind {

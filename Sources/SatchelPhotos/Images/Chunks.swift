@@ -41,11 +41,13 @@ extension ImageParts {
       let content = bytes.part(offset + 8, atMost: length)
       switch kind {
       case 0x5650_3858 /* VP8X */:
-        guard let columns = content.number(4, 3, .little), let rows = content.number(7, 3, .little) else {
+        guard let columns = content.number(4, size: 3, .little),
+          let rows = content.number(7, size: 3, .little)
+        else {
           break
         }
         setSize(Int64(columns) + 1, Int64(rows) + 1)
-      case 0x5650_3820 /* VP8 */ where width == nil && content.number(3, 3, .big) == 0x9D_012A:
+      case 0x5650_3820 /* VP8 */ where width == nil && content.number(3, size: 3, .big) == 0x9D_012A:
         setSize(
           content.uint16(6, .little).map { $0 & 0x3FFF }, content.uint16(8, .little).map { $0 & 0x3FFF })
       case 0x5650_384C /* VP8L */ where width == nil && content.byte(0) == 0x2F:

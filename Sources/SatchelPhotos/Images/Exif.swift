@@ -55,11 +55,11 @@ extension ImageFacts {
     ] {
       let other = source == .written ? photo : main
       guard let text = text(tag, in: usual, or: other) else { continue }
-      found(source, ImageDate(text, offset: self.offset(offset, photo, main)))
+      found(source, ImageDate(text, offset: self.offset(offset, in: photo, or: main)))
     }
   }
 
-  private func offset(_ tag: UInt16, _ photo: TIFF.Directory, _ main: TIFF.Directory) -> String {
+  private func offset(_ tag: UInt16, in photo: TIFF.Directory, or main: TIFF.Directory) -> String {
     (photo.has(tag) ? photo : main).text(tag).flatMap(Self.trimmed) ?? ""
   }
 
@@ -69,8 +69,8 @@ extension ImageFacts {
   }
 
   private mutating func readPosition(_ gps: TIFF.Directory) {
-    if let north = degrees(gps, letter: 1, 2, "N", "S", limit: 90),
-      let east = degrees(gps, letter: 3, 4, "E", "W", limit: 180)
+    if let north = degrees(2, letter: 1, positive: "N", negative: "S", limit: 90, in: gps),
+      let east = degrees(4, letter: 3, positive: "E", negative: "W", limit: 180, in: gps)
     {
       setPosition(north, east)
     }
@@ -83,8 +83,7 @@ extension ImageFacts {
 
   /// Returns degrees, minutes and seconds, of which the last ones may be missing, as one number.
   private func degrees(
-    _ gps: TIFF.Directory, letter: UInt16, _ tag: UInt16, _ positive: String, _ negative: String,
-    limit: Double
+    _ tag: UInt16, letter: UInt16, positive: String, negative: String, limit: Double, in gps: TIFF.Directory
   ) -> Double? {
     guard let half = gps.text(letter)?.first.map({ String(UnicodeScalar($0 & ~0x20)) }),
       half == positive || half == negative, let whole = gps.real(tag)

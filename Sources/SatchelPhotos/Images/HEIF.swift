@@ -103,7 +103,8 @@ private struct HEIFItems {
     let entries = list.content.part(from: list.version == 0 ? 6 : 8)
     for box in entries.boxes where box.kind == ImageBox.kind("infe") && items.count < 64 {
       let width: Int64 = box.version == 2 ? 2 : 4
-      guard box.version >= 2, let item = box.content.number(4, Int(width), .big).map({ Int64($0) }) else {
+      guard box.version >= 2, let item = box.content.number(4, size: Int(width), .big).map({ Int64($0) })
+      else {
         continue
       }
       // After the number a protection's; after the type a name, and of a text the type of its content.

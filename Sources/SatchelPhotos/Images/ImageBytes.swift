@@ -38,7 +38,7 @@ struct ImageBytes {
 
   /// Returns bytes; nil when they are not within these, or cannot be read.
   func bytes(_ offset: Int64, _ count: Int) -> [UInt8]? {
-    with(offset, count) { Array($0) }
+    with(offset, count: count) { Array($0) }
   }
 
   /// Returns the first bytes, `limit` at most; empty when they cannot be read.
@@ -48,16 +48,16 @@ struct ImageBytes {
 
   /// Whether a text is at an offset.
   func has(_ text: StaticString, at offset: Int64) -> Bool {
-    with(offset, text.utf8CodeUnitCount) { found in
+    with(offset, count: text.utf8CodeUnitCount) { found in
       found.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     } ?? false
   }
 
-  func byte(_ offset: Int64) -> UInt8? { with(offset, 1) { $0[0] } }
+  func byte(_ offset: Int64) -> UInt8? { with(offset, count: 1) { $0[0] } }
 
   /// Returns an unsigned number of up to eight bytes.
-  func number(_ offset: Int64, _ size: Int, _ order: Order) -> UInt64? {
-    with(offset, size) { bytes in
+  func number(_ offset: Int64, size: Int, _ order: Order) -> UInt64? {
+    with(offset, count: size) { bytes in
       switch order {
       case .big: bytes.reduce(0) { $0 << 8 | UInt64($1) }
       case .little: bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -65,11 +65,11 @@ struct ImageBytes {
     }
   }
 
-  func uint16(_ offset: Int64, _ order: Order) -> Int64? { number(offset, 2, order).map { Int64($0) } }
-  func uint32(_ offset: Int64, _ order: Order) -> Int64? { number(offset, 4, order).map { Int64($0) } }
+  func uint16(_ offset: Int64, _ order: Order) -> Int64? { number(offset, size: 2, order).map { Int64($0) } }
+  func uint32(_ offset: Int64, _ order: Order) -> Int64? { number(offset, size: 4, order).map { Int64($0) } }
 
   private func with<Result>(
-    _ offset: Int64, _ count: Int, _ body: (UnsafeRawBufferPointer) -> Result
+    _ offset: Int64, count: Int, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result? {
     guard let part = part(offset, Int64(count)) else { return nil }
     return source.read(at: part.start, count: count, body)

@@ -9,8 +9,8 @@ enum ImageFormat: String, Sendable, CaseIterable {
   init(_ bytes: ImageBytes) {
     self = Self.starts.first { bytes.starts(with: $0.0) }?.1 ?? .other
     if bytes.starts(with: "RIFF") { self = bytes.has("WEBP", at: 8) ? .webp : .other }
-    if bytes.number(0, 3, .big) == 0xFF_D8FF { self = .jpeg }
-    switch bytes.number(0, 2, .big) {
+    if bytes.number(0, size: 3, .big) == 0xFF_D8FF { self = .jpeg }
+    switch bytes.number(0, size: 2, .big) {
     case 0xFF0A: self = .jxl
     case 0xFF4F: self = .jp2
     default: break

@@ -69,7 +69,7 @@ public struct PhotoTimeZone: Sendable, Equatable {
     guard let first = offset(0) else { return nil }
     self.init(offset: first)
     for index in 0..<counts.times {
-      guard let time = bytes.number(times + index * 8, 8, .big), let type = bytes.byte(indexes + index),
+      guard let time = bytes.number(times + index * 8, size: 8, .big), let type = bytes.byte(indexes + index),
         let offset = offset(Int64(type))
       else { return nil }
       starts.append(Int64(bitPattern: time))

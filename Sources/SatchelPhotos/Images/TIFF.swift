@@ -10,7 +10,7 @@ final class TIFF {
   var isDamaged = false
 
   init?(_ bytes: ImageBytes) {
-    guard let mark = bytes.number(0, 2, .big), mark == 0x4949 || mark == 0x4D4D else { return nil }
+    guard let mark = bytes.number(0, size: 2, .big), mark == 0x4949 || mark == 0x4D4D else { return nil }
     self.bytes = bytes
     order = mark == 0x4949 ? .little : .big
     let version = bytes.uint16(2, order)
@@ -20,13 +20,13 @@ final class TIFF {
     case 43: width = 8
     default: return nil
     }
-    start = bytes.number(width == 4 ? 4 : 8, width, order)
+    start = bytes.number(width == 4 ? 4 : 8, size: width, order)
   }
 
   /// Reads a directory.
   func directory(at offset: UInt64?) -> Directory {
     guard let offset = offset.flatMap({ Int64(exactly: $0) }), offset >= 8,
-      let count = bytes.number(offset, width == 4 ? 2 : 8, order)
+      let count = bytes.number(offset, size: width == 4 ? 2 : 8, order)
     else {
       isDamaged = true
       return Directory(tiff: self)
@@ -42,13 +42,13 @@ final class TIFF {
     directory.entries.reserveCapacity(available)
     for index in 0..<Int64(available) {
       let entry = index * Int64(entrySize)
-      guard let tag = table.number(entry, 2, order), let type = table.number(entry + 2, 2, order),
-        let count = table.number(entry + 4, width, order)
+      guard let tag = table.number(entry, size: 2, order), let type = table.number(entry + 2, size: 2, order),
+        let count = table.number(entry + 4, size: width, order)
       else { break }
       let size = UInt64(Self.unit(type)).multipliedReportingOverflow(by: count)
       let field = entry + 4 + Int64(width)
       let isInline = !size.overflow && size.partialValue <= UInt64(width)
-      let offset = isInline ? UInt64(start + field) : table.number(field, width, order) ?? .max
+      let offset = isInline ? UInt64(start + field) : table.number(field, size: width, order) ?? .max
       directory.entries.append(
         Entry(tag: UInt16(tag), type: type, count: count, offset: Int64(clamping: offset)))
     }
@@ -119,7 +119,7 @@ final class TIFF {
       guard let entry = entry(tag), index < entry.count, let content = content(entry) else { return nil }
       let unit = TIFF.unit(entry.type)
       let offset = Int64(index) * Int64(unit)
-      guard let raw = content.number(offset, unit, tiff.order) else { return nil }
+      guard let raw = content.number(offset, size: unit, tiff.order) else { return nil }
       switch entry.type {
       case 1, 3, 4, 13, 16: return Double(raw)
       case 6: return Double(Int8(truncatingIfNeeded: raw))
@@ -129,8 +129,8 @@ final class TIFF {
       case 11: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: raw)))
       case 12: return Double(bitPattern: raw)
       case 5, 10:
-        guard let top = content.number(offset, 4, tiff.order),
-          let bottom = content.number(offset + 4, 4, tiff.order)
+        guard let top = content.number(offset, size: 4, tiff.order),
+          let bottom = content.number(offset + 4, size: 4, tiff.order)
         else { return nil }
         func value(_ raw: UInt64) -> Double {
           entry.type == 5 ? Double(raw) : Double(Int32(truncatingIfNeeded: raw))

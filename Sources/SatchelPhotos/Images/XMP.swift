@@ -111,8 +111,9 @@ extension ImageFacts {
     if orientation == nil, let turn = properties["tiff:Orientation"].flatMap({ Int64($0) }) {
       orientation = (1...8).contains(turn) ? turn : nil
     }
-    if latitude == nil, let north = Self.degrees(properties["exif:GPSLatitude"], "N", "S", limit: 90),
-      let east = Self.degrees(properties["exif:GPSLongitude"], "E", "W", limit: 180)
+    if latitude == nil,
+      let north = Self.degrees(properties["exif:GPSLatitude"], positive: "N", negative: "S", limit: 90),
+      let east = Self.degrees(properties["exif:GPSLongitude"], positive: "E", negative: "W", limit: 180)
     {
       setPosition(north, east)
     }
@@ -120,7 +121,7 @@ extension ImageFacts {
 
   /// Parses "48,8.5N" and "48,8,30N": degrees, minutes and seconds.
   private static func degrees(
-    _ text: String?, _ positive: Character, _ negative: Character, limit: Double
+    _ text: String?, positive: Character, negative: Character, limit: Double
   ) -> Double? {
     guard let text, text.utf8.count <= 64, let half = text.last, half == positive || half == negative else {
       return nil

@@ -74,7 +74,7 @@ extension ShardEdit {
       line.after.synced = remote
       if !hasLater { line.after.local = remote }
     }
-    return try apply(file, RemoteMerge(record, confirmedUpTo: sequence, onConflict: .merge), lines)
+    return try apply(file, RemoteMerge(record, confirmedUpTo: sequence, onConflict: .merge), kept: lines)
   }
 
   /// Makes the remote's bytes the version synchronized last, and merges the local changes row by row.
@@ -99,16 +99,16 @@ extension ShardEdit {
         number += 1
       }
     }
-    var applied = try apply(file, merge, lines)
+    var applied = try apply(file, merge, kept: lines)
     applied.replaced = replaced
     return applied
   }
 
   private mutating func apply(
-    _ file: ShardFile, _ merge: RemoteMerge, _ lines: [KeptTable.Change]
+    _ file: ShardFile, _ merge: RemoteMerge, kept lines: [KeptTable.Change]
   ) throws -> Applied {
     var (applied, lost) = (Applied(), [Lost]())
-    try PhotoVersions.each(connection, catalogue: catalogue, file) { photo in
+    try PhotoVersions.each(of: file, connection, catalogue: catalogue) { photo in
       let decision = merge.decision(photo)
       switch decision.row {
       case .keep: break
@@ -147,7 +147,7 @@ extension ShardEdit {
   mutating func confirmIdentical(_ checksum: String) throws {
     try clearPendingUpload()
     if record.hasChanges {
-      let bytes = try ShardLines.bytes(connection, catalogue: catalogue, record, .local)
+      let bytes = try ShardLines.bytes(.local, of: record, connection, catalogue: catalogue)
       if Shard.checksum(bytes) == checksum {
         try bytes.withUnsafeBytes { bytes in
           let file = try ShardFile(bytes, shard: shard)
@@ -158,7 +158,7 @@ extension ShardEdit {
     }
     guard
       try record.syncedChecksum == checksum
-        || Shard.checksum(ShardLines.bytes(connection, catalogue: catalogue, record, .synced)) == checksum
+        || Shard.checksum(ShardLines.bytes(.synced, of: record, connection, catalogue: catalogue)) == checksum
     else {
       throw SatchelError(.busy, "shard \(shard) has changed since both sides were compared")
     }

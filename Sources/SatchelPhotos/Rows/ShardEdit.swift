@@ -95,7 +95,7 @@ struct ShardEdit {
   /// - Returns: how many changes went to the conflict log
   mutating func importFile(_ file: ShardFile, sequence: Int64, onConflict: ConflictPolicy) throws -> Int {
     var lost: [Lost] = []
-    try PhotoVersions.each(connection, catalogue: catalogue, file) { photo in
+    try PhotoVersions.each(of: file, connection, catalogue: catalogue) { photo in
       let base = photo.base
       if Self.isSame(photo.local, photo.remote) {
         // A change that the file has as well counts as one of the file.
@@ -161,7 +161,7 @@ struct PhotoVersions {
 
   /// Visits each photo of a file or its shard in the order of md5. The visit may write the photo's own rows.
   static func each(
-    _ connection: Connection, catalogue: Int64, _ file: ShardFile, _ visit: (PhotoVersions) throws -> Void
+    of file: ShardFile, _ connection: Connection, catalogue: Int64, _ visit: (PhotoVersions) throws -> Void
   ) throws {
     let rows = try PhotoLineReader(connection, catalogue: catalogue, file.shard)
     let changed = try BaseReader(connection, catalogue: catalogue, file.shard)

@@ -24,17 +24,17 @@ struct ShardLines {
   ///
   /// - Returns: the number of photos
   static func write(
-    _ connection: Connection, catalogue: Int64, _ record: ShardRecord, _ version: Version, to sink: Sink
+    _ version: Version, of record: ShardRecord, _ connection: Connection, catalogue: Int64, to sink: Sink
   ) throws -> Int64 {
     if version == .synced, record.isUnmet { return 0 }
-    let kept = try keptLines(connection, catalogue: catalogue, record, version)
+    let kept = try keptLines(version, of: record, connection, catalogue: catalogue)
     var lines = ShardLines()
     guard kept.contains(where: { $0.contains(UInt8(ascii: "\"")) }) else {
-      try lines.writeAll(connection, catalogue: catalogue, record, version, kept, to: sink)
+      try lines.writeAll(version, of: record, kept: kept, connection, catalogue: catalogue, to: sink)
       return lines.photos
     }
     var bytes: [UInt8] = []
-    try lines.writeAll(connection, catalogue: catalogue, record, version, kept) {
+    try lines.writeAll(version, of: record, kept: kept, connection, catalogue: catalogue) {
       bytes.append(contentsOf: $0)
     }
     // A kept line with an open quote may be before a line that closes it: the content is then what these bytes parse
@@ -49,16 +49,16 @@ struct ShardLines {
 
   /// Returns the bytes of a version of a shard.
   static func bytes(
-    _ connection: Connection, catalogue: Int64, _ record: ShardRecord, _ version: Version
+    _ version: Version, of record: ShardRecord, _ connection: Connection, catalogue: Int64
   ) throws -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(record.bytesToReserve)
-    _ = try write(connection, catalogue: catalogue, record, version) { bytes.append(contentsOf: $0) }
+    _ = try write(version, of: record, connection, catalogue: catalogue) { bytes.append(contentsOf: $0) }
     return bytes
   }
 
   private static func keptLines(
-    _ connection: Connection, catalogue: Int64, _ record: ShardRecord, _ version: Version
+    _ version: Version, of record: ShardRecord, _ connection: Connection, catalogue: Int64
   ) throws -> [[UInt8]] {
     guard record.kept > 0 || record.keptChanges > 0 else { return [] }
     return try KeptTable(connection: connection, catalogue: catalogue, shard: record.shard).all().flatMap {
@@ -67,7 +67,7 @@ struct ShardLines {
   }
 
   private mutating func writeAll(
-    _ connection: Connection, catalogue: Int64, _ record: ShardRecord, _ version: Version, _ kept: [[UInt8]],
+    _ version: Version, of record: ShardRecord, kept: [[UInt8]], _ connection: Connection, catalogue: Int64,
     to sink: Sink
   ) throws {
     let rows = try PhotoLineReader(connection, catalogue: catalogue, record.shard)

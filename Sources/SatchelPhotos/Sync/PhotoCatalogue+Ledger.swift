@@ -38,7 +38,7 @@ extension PhotoCatalogue: SyncLedger {
   func lastSynced(_ shard: Shard.Index) throws -> [UInt8] {
     try read(otherwise: []) { connection, id in
       let record = try ShardTable(connection: connection, catalogue: id).record(shard)
-      let bytes = try ShardLines.bytes(connection, catalogue: id, record, .synced)
+      let bytes = try ShardLines.bytes(.synced, of: record, connection, catalogue: id)
       try record.check(Shard.checksum(bytes))
       return bytes
     }
@@ -105,7 +105,7 @@ extension PhotoCatalogue: SyncLedger {
           let kept = KeptTable(connection: connection, catalogue: id, shard: shard)
           var keeps = try kept.changes(by: file) { merge.merge(&$0, remote: $1) }
             .contains { $0.after.local != $0.after.synced }
-          try PhotoVersions.each(connection, catalogue: id, file) { photo in
+          try PhotoVersions.each(of: file, connection, catalogue: id) { photo in
             switch merge.decision(photo).base {
             case .keep: if photo.base != nil { keeps = true }
             case .write: keeps = true

@@ -54,7 +54,7 @@ extension S3Store {
         style: isPathStyle ? .path : .virtualHost, prefix: keyPrefix)
     }
     let source = try Self.source(
-      (text("access_key"), text("secret_key"), text("session_token")), credentials, shared)
+      (text("access_key"), text("secret_key"), text("session_token")), function: credentials, shared: shared)
     var options = S3Options(
       caFile: try text("ca_file"), timeouts: try Self.timeouts(object["timeouts"]))
     options.proxy = try text("proxy") ?? ProxySettings(environment).proxy(for: endpoint)
@@ -78,8 +78,8 @@ extension S3Store {
 
   /// The source of credentials, which has some.
   private static func source(
-    _ keys: (access: String?, secret: String?, token: String?), _ function: CredentialSource?,
-    _ shared: SharedProfile
+    _ keys: (access: String?, secret: String?, token: String?), function: CredentialSource?,
+    shared: SharedProfile
   ) throws(ObjectStoreError) -> CredentialSource {
     let hasKeys = keys.access != nil || keys.secret != nil || keys.token != nil
     let given = [hasKeys, function != nil, shared.isNamed].filter { $0 }

@@ -10,7 +10,7 @@ extension S3Store: TransferStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     try put(
-      key, { .stream(HTTPBodyReader(body)) }, body.digests(cancellation), condition: condition,
+      key, { .stream(HTTPBodyReader(body)) }, digests: body.digests(cancellation), condition: condition,
       headers: headers(key, metadata, isFile: true), readsBack: true, cancellation: cancellation)
   }
 

@@ -6,7 +6,7 @@ extension S3Store {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     try put(
-      key, { .bytes(body) }, ContentHash.digests(of: body), condition: condition,
+      key, { .bytes(body) }, digests: ContentHash.digests(of: body), condition: condition,
       headers: headers(key, metadata), cancellation: cancellation)
   }
 
@@ -17,7 +17,7 @@ extension S3Store {
   ///   - headers: those of a new object
   ///   - readsBack: whether the caller reads the object back when the condition is not met
   func put(
-    _ key: ObjectKey, _ body: () -> HTTPBody, _ digests: ContentDigests, condition: ObjectCondition,
+    _ key: ObjectKey, _ body: () -> HTTPBody, digests: ContentDigests, condition: ObjectCondition,
     headers: [SigningRequest.Field], readsBack: Bool = false, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     var request = SigningRequest(
