@@ -95,6 +95,16 @@ func give(_ json: JSONValue, to out: UnsafeMutablePointer<satchel_buffer>) throw
   try give(json.serialized(), to: out)
 }
 
+/// Gives a page as a JSON object: `name`, an array, and `next`, the cursor of the next page; null where the page is not
+/// full.
+func give<Element: JSONConvertible>(
+  page: [Element], named name: String, limit: Int32, to out: UnsafeMutablePointer<satchel_buffer>,
+  cursor: (Element) -> JSONValue
+) throws {
+  let next = page.count < limit ? nil : page.last.map(cursor)
+  try give([name: .array(page.map { try $0.json }), "next": next ?? .null], to: out)
+}
+
 /// Copies a string to a buffer that the host owns; nil leaves the buffer empty.
 func give(_ text: String?, to out: UnsafeMutablePointer<satchel_buffer>) throws {
   guard var text else { return }

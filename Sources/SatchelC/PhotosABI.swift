@@ -103,10 +103,8 @@ public func satchel_photos_trash(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let catalogue = try Handles.photos.borrow(photos)
-    let md5 = try after.size == 0 ? nil : after.md5()
-    let found = try catalogue.trash(limit: Int(limit), after: md5)
-    let next = found.count < limit ? nil : found.last.map { JSONValue.string("\($0.photo.md5)") }
-    try give(["photos": .array(found.map(\.json)), "next": next ?? .null], to: out)
+    let found = try catalogue.trash(limit: Int(limit), after: after.size == 0 ? nil : after.md5("after"))
+    try give(page: found, named: "photos", limit: limit, to: out) { .string("\($0.photo.md5)") }
   }
 }
 
@@ -161,11 +159,7 @@ public func satchel_photos_changes(
   guarded(emptying: out) { out in
     let catalogue = try Handles.photos.borrow(photos)
     let changes = try catalogue.changes(after: after.size == 0 ? nil : after.md5("after"), limit: Int(limit))
-    let next = changes.count == limit ? changes.last?.md5.description : nil
-    try give(
-      [
-        "changes": .array(changes.map(\.json)), "next": next.map { .string($0) } ?? .null,
-      ], to: out)
+    try give(page: changes, named: "changes", limit: limit, to: out) { .string("\($0.md5)") }
   }
 }
 

@@ -133,10 +133,7 @@ func conflicts(
   _ read: (_ limit: Int) throws -> [ConflictEntry]
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let conflicts = try read(Int(limit))
-    let next = conflicts.count == limit ? conflicts.last?.id : nil
-    try give(
-      ["conflicts": .array(conflicts.map(\.json)), "next": next.map { .int($0) } ?? .null], to: out)
+    try give(page: read(Int(limit)), named: "conflicts", limit: limit, to: out) { .int($0.id) }
   }
 }
 

@@ -86,13 +86,14 @@ package final class Connection: @unchecked Sendable {
   }
 
   /// Returns the prepared statement for a constant SQL text, prepared once.
-  package func prepared(_ sql: StaticString) throws -> Statement {
+  ///
+  /// - Parameter start: the beginning of the text, which several statements have
+  package func prepared(_ sql: StaticString, after start: StaticString = "") throws -> Statement {
     let key = Int64(Int(bitPattern: sql.utf8Start))
     if let statement = statements[key] { return statement }
     var compiled: OpaquePointer?
-    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     let code = sqlite3_prepare_v3(
-      handle, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+      handle, "\(start)\(sql)", -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
     guard code == SQLITE_OK, let compiled else {
       var error = error(code, "preparing “\(sql)”")
       // The SQL is constant and fits the schema's version: a missing table was lost.

@@ -226,7 +226,7 @@ static void queries(void) {
     for (size_t index = 0; index < sizeof limits / sizeof *limits; index++)
         refused_out("a bad limit", SATCHEL_EINVALID, "limit",
                     satchel_photos_trash(device.photos, text(""), limits[index], &out));
-    refused_out("no MD5", SATCHEL_EINVALID, "md5", satchel_photos_trash(device.photos, text("a"), 1, &out));
+    refused_out("no MD5", SATCHEL_EINVALID, "after", satchel_photos_trash(device.photos, text("a"), 1, &out));
     int64_t number = 77;
     refused("no MD5s", SATCHEL_EINVALID, "md5",
             satchel_photos_restore_rows(device.photos, text("[\"a\"]"), &number));

@@ -21,12 +21,7 @@ struct PhotoSelect {
     let keys = key == nil ? "p.md5\(order)" : "\(key ?? "")\(order), p.md5\(order)"
     let statement = try connection.compile(
       """
-      SELECT p.md5, filename, size, photodate, modified, width, height, apple_photo_id,
-      b.md5 IS NOT NULL AND b.line IS NULL, l.starred IS NOT NULL,
-      starred, backup, queued, lease_owner, attempts, last_attempt, error, camera_make, camera_model, orientation,
-      latitude, longitude, aperture, shutter_speed, iso, focal_length, thumbnail_cached_at, preview_cached_at,
-      scanned_date, date_source, utc_offset
-      FROM \(source) LEFT JOIN photo_local l ON l.catalogue = p.catalogue AND l.md5 = p.md5
+      \(PhotoLookup.columns) FROM \(source) LEFT JOIN photo_local l ON l.catalogue = p.catalogue AND l.md5 = p.md5
       LEFT JOIN photo_base b ON b.catalogue = p.catalogue AND b.md5 = p.md5
       WHERE \(conditions(after: cursor)) ORDER BY \(keys)\(filter.isEmpty ? " LIMIT \(query.limit + 1)" : "")
       """)
@@ -39,10 +34,7 @@ struct PhotoSelect {
       }
       let md5 = try PhotoTable.md5(statement, of: "photo")
       page.photos.append(
-        PhotoDetails(
-          PhotoTable.photo(statement, md5),
-          local: statement.flag(9) ? try LocalTable.read(statement, from: 10) : nil,
-          isOnRemote: !records[md5.shard.number].isUnmet && !statement.flag(8)))
+        try PhotoLookup.details(statement, md5, isMet: !records[md5.shard.number].isUnmet))
     }
     return page
   }
