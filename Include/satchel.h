@@ -2918,7 +2918,8 @@ SATCHEL_API satchel_status satchel_photos_delete(
  * Returns photos of the trash.
  *
  * A row that is removed, by a call, by a scan, by an import or by a synchronization, stays in
- * the trash for 30 days, and what is local to it beyond that.
+ * the trash for 30 days, and what is local to it beyond that. It is deleted only after the
+ * clock has said for a day that they are over: a clock that is ahead for less deletes none.
  *
  * @param photos    the catalogue
  * @param after     only photos after this MD5, the last one of the page before; empty for
@@ -2928,7 +2929,7 @@ SATCHEL_API satchel_status satchel_photos_delete(
  *                  columns of its row and `removed`, Unix ms; and `next`, which is `after` of
  *                  the next page, null for the last one
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another limit.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another limit, or an `after` that is no MD5.
  */
 SATCHEL_API satchel_status satchel_photos_trash(
     satchel_photos *photos, satchel_bytes after, int32_t limit, satchel_buffer *out);
@@ -3334,8 +3335,8 @@ typedef struct satchel_photo_backup_options {
     /** Only of satchel_photos_backup_run(): stars the photos first that have a file here and
      *  are not backed up, and uploads all films and sidecars. */
     bool all;
-    /** Only of satchel_photos_backup_run(): writes to a directory that is absent or empty,
-     *  although this device has backed up to it before. */
+    /** Only of satchel_photos_backup_run(): writes to a directory that is absent, empty
+     *  or another one, although this device has backed up to it before. */
     bool recreate;
     /** Only of satchel_photos_backup_restore_all(): also downloads photos that have a file
      *  on this device. */
@@ -3470,9 +3471,10 @@ SATCHEL_API satchel_status satchel_photos_backup_run(
  *
  * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the remote does not have the file, and
  * when the directory does not exist; SATCHEL_EDAMAGED when the remote has other bytes;
- * SATCHEL_ECONSTRAINT when another file is at `path`; SATCHEL_EINVALID for an invalid
- * user or path, and inside a batch; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE;
- * SATCHEL_ECANCELLED; SATCHEL_EFULL.
+ * SATCHEL_ECONSTRAINT when another file is at `path`; SATCHEL_EFOREIGN when the remote is
+ * another directory than the one that was written to before; SATCHEL_EINVALID for an invalid
+ * user or path, and inside a batch; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE, also for a directory
+ * that is not mounted; SATCHEL_ECANCELLED; SATCHEL_EFULL.
  */
 SATCHEL_API satchel_status satchel_photos_backup_restore(
     satchel_photos *photos, satchel_bytes md5, satchel_bytes path, satchel_remote *remote,

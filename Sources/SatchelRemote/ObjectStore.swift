@@ -218,6 +218,14 @@ package enum RemotePlace: Sendable, Equatable {
   case named(String)
 }
 
+extension ObjectStore {
+  /// The id of the directory that the store is; nil where it has none, and for other stores.
+  package func directoryID() throws(ObjectStoreError) -> String? {
+    guard let store = self as? any PlacedStore, case .named(let id) = try store.place() else { return nil }
+    return id
+  }
+}
+
 /// A remote whose place may be taken by another one: a directory, at whose path another disk may be mounted, or none.
 package protocol PlacedStore: ObjectStore {
   /// Looks what is there; writes nothing.

@@ -9,6 +9,7 @@ private let independent: Set<String> = [
   "photo_trash.photodate", "photo_trash.removed", "photo_trash.size", "photo_trash.width",
   // Whose data it is, and when entries were received.
   "photo_catalogue.owner", "photo_catalogue.owner_remote", "photo_catalogue.remote_id",
+  "photo_index.remote_id",
   "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
   "sync_owner.user",
   // Values of the app or its backend.
@@ -19,7 +20,8 @@ private let independent: Set<String> = [
   "change.time", "change.writer", "context.used_at", "entity.created_at", "context_at.revision",
   "entity.time_to_live",
   "entity.updated_at", "photo_catalogue.created", "photo_catalogue.last_sync", "photo_catalogue.modified",
-  "photo_catalogue.sequence", "photo_file.changed", "photo_file.modified", "photo_local.last_attempt",
+  "photo_catalogue.sequence", "photo_catalogue.trash_expired", "photo_file.changed", "photo_file.modified",
+  "photo_local.last_attempt",
   "photo_local.queued",
   "record.created",
   "record.modified", "record.revision", "record_collection.shape",

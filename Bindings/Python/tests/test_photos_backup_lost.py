@@ -54,6 +54,8 @@ def test_a_disk_that_is_not_mounted_gets_no_second_backup(album: Album, tmp_path
             for call in (
                 lambda: album.photos.backup.run(remote, "ada", all=True),
                 lambda: album.photos.backup.verify(remote, "ada"),
+                lambda: album.photos.backup.restore(album.files["a.jpg"], tmp_path / "a.jpg", remote, "ada"),
+                lambda: album.photos.backup.restore_all(remote, "ada", tmp_path / "all"),
             ):
                 with pytest.raises(satchel.Unavailable, match="the remote is empty"):
                     call()
@@ -63,6 +65,45 @@ def test_a_disk_that_is_not_mounted_gets_no_second_backup(album: Album, tmp_path
         away.rename(disk / "backup")
         assert album.photos.backup.run(remote, "ada", all=True).uploaded == 1
         assert album.photos.backup.verify(remote, "ada").ok
+
+
+def test_another_disk_at_its_path_is_refused(album: Album, tmp_path: Path) -> None:
+    disk, away, other = (tmp_path / name for name in ("disk", "away", "other"))
+    album.photos.backup.run(satchel.remote.Directory(disk), "ada")
+    with satchel.open(":memory:") as store:
+        stranger = Album(store, tmp_path / "others", ["z.jpg"])
+        stranger.photos.backup.run(satchel.remote.Directory(other), "ada")
+    disk.rename(away)
+    for found, error, message in (
+        (other, satchel.ForeignFile, "is another directory"),
+        (None, satchel.Unavailable, "is another disk mounted"),
+    ):
+        if found is None:
+            (disk / "films").mkdir(parents=True)
+            (disk / "films/1.mkv").write_bytes(b"a film")
+        else:
+            found.rename(disk)
+        before = {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()}
+        remote = satchel.remote.Directory(disk)
+        for call in (
+            lambda backup, remote: backup.run(remote, "ada", all=True),
+            lambda backup, remote: backup.verify(remote, "ada"),
+            lambda backup, remote: backup.restore(album.files["a.jpg"], tmp_path / "a.jpg", remote, "ada"),
+        ):
+            with pytest.raises(error, match=message):
+                call(album.photos.backup, remote)
+        assert {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()} == before
+        # The host may decide to begin again there.
+        album.photos.backup.run(satchel.remote.Directory(disk), "ada", recreate=True)
+        assert len(list((disk / "photo-index/ada").iterdir())) == (2 if found else 1)
+        shutil.rmtree(disk)
+    # A disk that lost its id beside its files is the same one.
+    away.rename(disk)
+    shutil.rmtree(disk / ".satchel")
+    album.add("late.jpg")
+    album.photos.scan()
+    assert album.photos.backup.run(satchel.remote.Directory(disk), "ada", all=True).uploaded == 1
+    assert album.photos.backup.verify(satchel.remote.Directory(disk), "ada").ok
 
 
 def test_a_disk_that_was_lost_is_written_again(album: Album, tmp_path: Path) -> None:

@@ -79,6 +79,9 @@ def test_the_trash_keeps_rows_for_thirty_days(photos: PhotoCatalogue, clock: Clo
     assert trashed(photos) == ["first.jpg", "second.jpg"]
     clock.advance(2 * DAY)
     photos.delete(f"{3:032x}")
+    assert trashed(photos) == ["first.jpg", "second.jpg", "third.jpg"]
+    clock.advance(DAY + 1)
+    photos.upsert(row(5))
     assert trashed(photos) == ["second.jpg", "third.jpg"]
     # A clock that was set back keeps what seems to be of the future.
     clock.advance(-100 * DAY)
@@ -86,6 +89,20 @@ def test_the_trash_keeps_rows_for_thirty_days(photos: PhotoCatalogue, clock: Clo
     assert trashed(photos) == ["second.jpg", "third.jpg"]
     assert photos.empty_trash() == 2
     assert photos.trash() == []
+
+
+def test_a_clock_that_is_ahead_does_not_empty_the_trash(photos: PhotoCatalogue, clock: Clock) -> None:
+    photos.upsert(row(1))
+    photos.delete(f"{1:032x}")
+    for number, days in enumerate((40, 0.5, -40.5, 400, -399, 2, 20), start=2):
+        clock.advance(int(days * DAY))
+        photos.upsert(row(number, "b.jpg"))
+        assert trashed(photos) == ["a.jpg"], days
+    clock.advance(10 * DAY)
+    photos.upsert(row(20))
+    clock.advance(DAY + 1)
+    photos.upsert(row(21))
+    assert trashed(photos) == []
 
 
 def test_the_last_state_of_a_row_is_kept(photos: PhotoCatalogue) -> None:

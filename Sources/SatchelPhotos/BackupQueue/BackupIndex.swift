@@ -29,18 +29,36 @@ enum BackupIndex {
 
   /// Returns the parts, by the digits in their names; empty for the only part.
   ///
-  /// - Parameter rows: in the order of their paths
-  static func parts(_ rows: [Row], maxPart: Int = maxPart) -> [String: [UInt8]] {
-    for digits in 0...maxDigits {
-      var parts: [String: [UInt8]] = [:]
-      for row in rows {
-        let name = String(row.md5.description.prefix(digits))
-        if parts[name] != nil { parts[name]?.append(UInt8(ascii: "\n")) }
-        write(row, into: &parts[name, default: []])
-      }
-      if digits == maxDigits || parts.values.allSatisfy({ $0.count <= maxPart }) { return parts }
+  /// - Parameter visit: calls its argument with each file, in the order of their paths; called twice
+  static func parts(
+    maxPart: Int = maxPart, _ visit: ((Row) throws -> Void) throws -> Void
+  ) rethrows -> [String: [UInt8]] {
+    // The sizes of the parts with the most digits, and then of those with fewer.
+    var (sizes, line) = ([[Int](repeating: 0, count: 1 << (4 * maxDigits))], [UInt8]())
+    try visit { row in
+      line.removeAll(keepingCapacity: true)
+      write(row, into: &line)
+      sizes[0][number(row, digits: maxDigits)] += line.count + 1
     }
-    return [:]
+    while let larger = sizes.last, larger.count > 1 {
+      sizes.append(stride(from: 0, to: larger.count, by: 16).map { larger[$0..<$0 + 16].reduce(0, +) })
+    }
+    let digits = sizes.lastIndex { $0.allSatisfy { $0 <= maxPart + 1 } }.map { maxDigits - $0 } ?? maxDigits
+    var parts: [String: [UInt8]] = [:]
+    try visit { row in
+      let name = String(row.md5.description.prefix(digits))
+      if parts[name]?.append(UInt8(ascii: "\n")) == nil {
+        parts[name] = []
+        parts[name]?.reserveCapacity(sizes[maxDigits - digits][number(row, digits: digits)])
+      }
+      write(row, into: &parts[name, default: []])
+    }
+    return parts
+  }
+
+  /// The first digits of a file's MD5 as a number.
+  private static func number(_ row: Row, digits: Int) -> Int {
+    Int(row.md5.high >> (64 - 4 * UInt64(digits)))
   }
 
   private static func write(_ row: Row, into bytes: inout [UInt8]) {

@@ -89,27 +89,30 @@ struct BackupRemote: Sendable {
     return names
   }
 
-  /// Reads the indexes of a user's devices. One that cannot be read is left out.
+  /// Reads the indexes of a user's devices, and calls `body` with the files of each part. One that cannot be read is
+  /// left out.
   ///
   /// - Parameter device: is left out, too
-  func index(of user: UserID, except device: String? = nil) throws -> [BackupIndex.Row] {
+  func eachIndex(
+    of user: UserID, except device: String? = nil, _ body: ([BackupIndex.Row]) throws -> Void
+  ) throws {
     let prefix = try IndexWriter.prefix(of: user)
     var keys: [ObjectKey] = []
     try list(prefix) { keys += $0.entries.map(\.key) }
-    var rows: [BackupIndex.Row] = []
     for key in keys where key.text.hasSuffix(".csv") {
       if let device, key.text.hasPrefix("\(prefix)\(device).") { continue }
+      let reading: ObjectReading?
       do throws(ObjectStoreError) {
-        let reading = try requests.ifPresent { () throws(ObjectStoreError) in
+        reading = try requests.ifPresent { () throws(ObjectStoreError) in
           try store.get(
             key, ifNoneMatch: nil, limit: Int64(BackupIndex.maxObject), cancellation: cancellation)
         }
-        if case .object(let object) = reading { rows += BackupIndex.read(object.body).rows }
       } catch {
         guard error.faultClass == .object else { throw error }
+        continue
       }
+      if case .object(let object) = reading { try body(BackupIndex.read(object.body).rows) }
     }
-    return rows
   }
 
   /// Lists the objects below a prefix, and calls `body` for each page.

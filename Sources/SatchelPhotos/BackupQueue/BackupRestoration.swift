@@ -62,18 +62,21 @@ final class BackupRestoration: Sendable {
 
   private func units() throws -> [RestoreUnit] {
     let objects = try remote.objects()
-    let indexed = try remote.index(of: session.user).filter { row in
-      state.withLock { state in
-        guard BackupIndex.isSafe(row.path) else {
-          state.report.fail(row.path, "not a path below the directory")
-          return false
+    var indexed: [BackupIndex.Row] = []
+    try remote.eachIndex(of: session.user) { rows in
+      indexed += rows.filter { row in
+        state.withLock { state in
+          guard BackupIndex.isSafe(row.path) else {
+            state.report.fail(row.path, "not a path below the directory")
+            return false
+          }
+          if objects[row.md5] == nil { state.report.absent += 1 }
+          return objects[row.md5] != nil
         }
-        if objects[row.md5] == nil { state.report.absent += 1 }
-        return objects[row.md5] != nil
       }
     }
+    let named = Set(indexed.lazy.map(\.md5))
     var units = RestoreUnit.units(indexed)
-    let named = Set(indexed.map(\.md5))
     for md5 in objects.keys.ordered() where !named.contains(md5) {
       let photo = try catalogue.photo(md5)?.photo
       let name = photo?.filename ?? ""
@@ -81,7 +84,7 @@ final class BackupRestoration: Sendable {
       units.append(RestoreUnit(.init(path: isName ? name : "\(md5)", md5: md5, modified: photo?.modified)))
     }
     let here = options.onlyMissing ? try presentFiles() : [:]
-    var seen: Set<String> = []
+    var seen: Set<RestoreUnit.Place> = []
     return units.compactMap { unit in
       var unit = unit
       let count = unit.files.count
@@ -93,7 +96,7 @@ final class BackupRestoration: Sendable {
         }
       }
       // In one folder, a file that several had is one.
-      unit.files.removeAll { here[$0.md5] != nil || !seen.insert("\($0.md5)\($0.path)").inserted }
+      unit.files.removeAll { here[$0.md5] != nil || !seen.insert($0.place).inserted }
       state.withLock { $0.report.unchanged += Int64(count - unit.files.count) }
       return unit.files.isEmpty ? nil : unit
     }

@@ -9,6 +9,8 @@ struct IndexTable {
     /// The SHA-256 of its bytes, in hexadecimal digits.
     var checksum: String
     var etag: String
+    /// The id of the directory that has it; nil for other remotes.
+    var remoteID: String?
   }
 
   let connection: Connection
@@ -39,16 +41,19 @@ struct IndexTable {
   func parts() throws -> [String: Part] {
     var parts: [String: Part] = [:]
     try connection.each(
-      "SELECT key, checksum, etag FROM photo_index WHERE catalogue = ? AND remote = ?", .integer(catalogue),
-      .text(remote)
-    ) { parts[$0.text(0)] = Part(checksum: $0.text(1), etag: $0.text(2)) }
+      "SELECT key, checksum, etag, remote_id FROM photo_index WHERE catalogue = ? AND remote = ?",
+      .integer(catalogue), .text(remote)
+    ) { parts[$0.text(0)] = Part(checksum: $0.text(1), etag: $0.text(2), remoteID: $0.textIfAny(3)) }
     return parts
   }
 
   func put(_ key: String, _ part: Part) throws {
     try connection.run(
-      "INSERT OR REPLACE INTO photo_index(catalogue, remote, key, checksum, etag) VALUES(?, ?, ?, ?, ?)",
-      .integer(catalogue), .text(remote), .text(key), .text(part.checksum), .text(part.etag))
+      """
+      INSERT OR REPLACE INTO photo_index(catalogue, remote, key, checksum, etag, remote_id)
+      VALUES(?, ?, ?, ?, ?, ?)
+      """, .integer(catalogue), .text(remote), .text(key), .text(part.checksum), .text(part.etag),
+      part.remoteID.map { .text($0) } ?? .null)
   }
 
   func remove(_ key: String) throws {

@@ -45,21 +45,22 @@ struct IndexWriter {
   }
 
   private func state() throws -> State? {
-    let found: (device: String?, known: [String: IndexTable.Part], rows: [BackupIndex.Row])? =
+    let found: (device: String?, known: [String: IndexTable.Part], parts: [String: [UInt8]])? =
       try catalogue.read(otherwise: nil) { connection, id in
         let counts = try LocalTable(connection: connection, catalogue: id).counts()
         guard [.queued, .uploading, .uploaded].contains(where: { (counts[$0] ?? 0) > 0 }) else { return nil }
         let table = IndexTable(connection: connection, catalogue: id, of: session.remote)
-        var rows: [BackupIndex.Row] = []
-        try FileTable(connection: connection, catalogue: id).each { file in
-          if let row = BackupIndex.Row(file) { rows.append(row) }
+        let parts = try BackupIndex.parts { visit in
+          try FileTable(connection: connection, catalogue: id).each { file in
+            if let row = BackupIndex.Row(file) { try visit(row) }
+          }
         }
-        return (try table.device(), try table.parts(), rows)
+        return (try table.device(), try table.parts(), parts)
       }
     guard let found else { return nil }
     let device = found.device ?? Self.name()
     if found.device == nil { try change { try $0.rename(device) } }
-    return State(device: device, known: found.known, parts: BackupIndex.parts(found.rows))
+    return State(device: device, known: found.known, parts: found.parts)
   }
 
   private func change(_ body: (IndexTable) throws -> Void) throws {
@@ -90,7 +91,8 @@ struct IndexWriter {
         }
       }
       guard let etag else { return false }
-      try change { try $0.put(key, IndexTable.Part(checksum: checksum, etag: etag.text)) }
+      let id = try session.remote.directoryID()
+      try change { try $0.put(key, IndexTable.Part(checksum: checksum, etag: etag.text, remoteID: id)) }
     }
     // Parts of other numbers of digits.
     for (key, part) in old.ordered(by: { $0.key < $1.key }) where key.hasPrefix("\(prefix)\(state.device)") {
@@ -109,19 +111,6 @@ struct IndexWriter {
       try change { try $0.remove(key) }
     }
     return true
-  }
-}
-
-extension PhotoCatalogue {
-  /// Forgets the parts of the index that a remote had and has lost.
-  func forgetIndex(of remote: any ObjectStore) throws {
-    guard let remote = remote as? any PlacedStore, remote.identity != nil,
-      [.absent, .empty].contains(try remote.place())
-    else { return }
-    try write { transaction, id in
-      let table = IndexTable(connection: transaction.connection, catalogue: id, of: remote)
-      for key in try table.parts().keys { try table.remove(key) }
-    }
   }
 }
 

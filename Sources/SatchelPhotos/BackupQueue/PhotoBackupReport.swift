@@ -36,7 +36,7 @@ public struct PhotoBackupReport: Sendable, Equatable, JSONConvertible, TrafficRe
 
   package init() {}
 
-  mutating func fail(_ md5: MD5?, _ filename: String, _ message: String) {
+  mutating func fail(_ md5: MD5?, named filename: String, _ message: String) {
     failedCount += 1
     if failed.count < Self.maxListed {
       failed.append(Failure(md5: md5, filename: filename, message: message))

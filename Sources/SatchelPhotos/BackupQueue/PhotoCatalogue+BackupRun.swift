@@ -33,7 +33,6 @@ extension PhotoCatalogue {
     }
     let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
     return try withBackups(session, recreates: options.recreate) { remote in
-      if options.recreate { try forgetIndex(of: store) }
       if options.all { try starAll() }
       return try BackupRun(self, session: session, remote: remote, all: options.all).run()
     }
@@ -248,7 +247,7 @@ private final class BackupRun: Sendable {
     if case .cancelled = (error as? ObjectStoreError)?.reason { return }
     guard BackupFault.concernsOne(error) else { return ending { throw error } }
     let path = String(decoding: file.path, as: UTF8.self)
-    state.withLock { $0.report.fail(nil, path, SatchelError(converting: error).message) }
+    state.withLock { $0.report.fail(nil, named: path, SatchelError(converting: error).message) }
   }
 
   /// Records uploads, after the remote has made them durable; those of photos that were deleted meanwhile are ignored.
@@ -289,7 +288,7 @@ private final class BackupRun: Sendable {
     } catch let error as SatchelError where error.code == .notFound {
       // Deleted meanwhile.
     }
-    state.withLock { $0.report.fail(photo.md5, photo.filename, message) }
+    state.withLock { $0.report.fail(photo.md5, named: photo.filename, message) }
   }
 
   /// Reports progress; when the callback ends the run, the session's cancellation is set.

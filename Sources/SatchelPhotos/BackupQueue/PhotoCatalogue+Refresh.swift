@@ -165,15 +165,15 @@ private struct BackupRefresh {
 
   /// Returns the files that other devices' indexes name, and those that this device's would name now.
   private func filesOfIndexes() throws -> Set<MD5> {
-    let own: (device: String?, files: [MD5]) = try catalogue.read(otherwise: (nil, [])) { connection, id in
-      let table = IndexTable(connection: connection, catalogue: id, of: session.remote)
-      var files: [MD5] = []
+    var files: Set<MD5> = []
+    let device: String? = try catalogue.read(otherwise: nil) { connection, id in
       try FileTable(connection: connection, catalogue: id).each { file in
-        if let row = BackupIndex.Row(file) { files.append(row.md5) }
+        if let row = BackupIndex.Row(file) { files.insert(row.md5) }
       }
-      return (try table.device(), files)
+      return try IndexTable(connection: connection, catalogue: id, of: session.remote).device()
     }
-    return Set(try remote.index(of: session.user, except: own.device).map(\.md5)).union(own.files)
+    try remote.eachIndex(of: session.user, except: device) { files.formUnion($0.lazy.map(\.md5)) }
+    return files
   }
 
   private mutating func mark(_ entries: [ObjectPage.Entry]) throws {

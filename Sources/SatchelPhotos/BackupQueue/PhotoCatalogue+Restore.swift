@@ -22,6 +22,7 @@ extension PhotoCatalogue {
       guard !path.isEmpty, !path.utf8.contains(0) else {
         throw SatchelError(.invalid, "path: \(path.isEmpty ? "is empty" : "contains a NUL")")
       }
+      try checkDirectory(of: session)
       let remote = try BackupRemote(session)
       try session.report { $0.begin(.files, of: 1) }
       var report = PhotoRestoreReport()
@@ -75,7 +76,7 @@ extension PhotoCatalogue {
     guard status.st_mode & S_IFMT == S_IFREG else { throw other }
     let file = try DiskFile(path, O_RDONLY | O_NOFOLLOW)
     var (hash, offset) = (MD5Hash(), Int64(0))
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FileBody.blockSize, alignment: 16)
     defer { buffer.deallocate() }
     while true {
       let count = try file.read(into: buffer, at: offset)

@@ -5,6 +5,14 @@ struct RestoreUnit: Sendable {
     var md5: MD5
     /// Unix seconds.
     var modified: Int64?
+
+    var place: Place { Place(path: path, md5: md5) }
+  }
+
+  /// A path, and what it has.
+  struct Place: Hashable {
+    var path: String
+    var md5: MD5
   }
 
   var files: [File]
@@ -20,15 +28,17 @@ struct RestoreUnit: Sendable {
   static func units(_ rows: [BackupIndex.Row]) -> [RestoreUnit] {
     var units: [RestoreUnit] = []
     var photos: [Name: Int] = [:]
-    var seen: Set<String> = []
+    // Of photos that films or sidecars belong to.
+    let owners = Set(rows.lazy.compactMap(\.photo))
+    var seen: Set<Place> = []
     func file(_ row: BackupIndex.Row) -> File? {
-      guard seen.insert("\(row.md5)\(row.path)").inserted else { return nil }
-      return File(path: row.path, md5: row.md5, modified: row.modified)
+      let file = File(path: row.path, md5: row.md5, modified: row.modified)
+      return seen.insert(file.place).inserted ? file : nil
     }
     for row in rows where row.kind == .photo {
       guard let file = file(row) else { continue }
       let name = Array(name(of: row.path).utf8)
-      for name in [FileName.lowercased(name), FileName.stem(name)] {
+      for name in owners.contains(row.md5) ? [FileName.lowercased(name), FileName.stem(name)] : [] {
         let name = Name(folder: String(folder(of: row.path)), name: name, photo: row.md5)
         if photos[name] == nil { photos[name] = units.count }
       }

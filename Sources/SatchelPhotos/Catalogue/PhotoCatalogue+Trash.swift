@@ -21,7 +21,7 @@ extension PhotoCatalogue {
   /// Returns photos of the trash in the order of their MD5.
   ///
   /// Rows that are removed stay in the trash for 30 days, and what is local to them beyond that; scans and syncs delete
-  /// older ones.
+  /// older ones, by a clock that has said so for a day.
   ///
   /// - Parameters:
   ///   - limit: at most so many: 1 to 100,000

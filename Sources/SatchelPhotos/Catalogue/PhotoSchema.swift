@@ -34,7 +34,7 @@ package enum PhotoSchema {
       ],
       times: [
         "photo_catalogue.created": .stamp, "photo_catalogue.modified": .stamp,
-        "photo_catalogue.last_sync": .stamp,
+        "photo_catalogue.last_sync": .stamp, "photo_catalogue.trash_expired": .stamp,
         "photo_shard.modified": .stamp, "photo_shard.synced": .stamp, "photo_local.last_attempt": .stamp,
         "photo_trash.photodate": .kept, "photo_trash.modified": .kept, "photo_trash.removed": .stamp,
         "photo.photodate": .kept, "photo.modified": .kept,
@@ -54,7 +54,8 @@ package enum PhotoSchema {
     -- policy: 0 for remote_wins, 1 for merge. The columns after it identify the remote, and are NULL until the
     -- first sync; `remote_uuid` and `manifest_etag` also while the remote has no manifest. `owner` is the user whom
     -- the rows belong to, `owner_remote` the remote; detaching keeps them. `remote_id` is the id of a directory that
-    -- is the remote. `device` is the name of this device's indexes of files, NULL until the first one.
+    -- is the remote. `device` is the name of this device's indexes of files, NULL until the first one. `trash_expired`
+    -- is when rows of the trash were last looked at, NULL before.
     CREATE TABLE photo_catalogue(
       id INTEGER PRIMARY KEY,
       directory TEXT NOT NULL UNIQUE,
@@ -71,7 +72,8 @@ package enum PhotoSchema {
       owner TEXT,
       owner_remote TEXT,
       remote_id TEXT,
-      device TEXT
+      device TEXT,
+      trash_expired INTEGER
     ) STRICT;
 
     -- The photos, with the columns that all platforms share. The index answers counts and pages by date.
@@ -192,13 +194,14 @@ package enum PhotoSchema {
     CREATE INDEX photo_local_lease ON photo_local(catalogue, lease_owner) WHERE backup = 2;
 
     -- The parts of this device's index of files that remotes have: the object's key, the SHA-256 of its bytes and
-    -- its ETag. `remote` is the remote's identity.
+    -- its ETag. `remote` is the remote's identity, `remote_id` the id of a directory.
     CREATE TABLE photo_index(
       catalogue INTEGER NOT NULL,
       remote TEXT NOT NULL,
       key TEXT NOT NULL,
       checksum TEXT NOT NULL,
       etag TEXT NOT NULL,
+      remote_id TEXT,
       PRIMARY KEY(catalogue, remote, key)
     ) STRICT, WITHOUT ROWID;
 

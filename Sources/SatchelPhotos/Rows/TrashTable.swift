@@ -64,11 +64,20 @@ struct TrashTable {
       """, .integer(catalogue))
   }
 
-  /// Deletes rows whose time is over.
+  /// Deletes rows whose time was over at an earlier call, a day ago or more: so a clock that is ahead for less than that
+  /// deletes none early.
   func expire(now: Int64) throws {
+    let expired = try connection.numberIfAny(
+      "SELECT trash_expired FROM photo_catalogue WHERE id = ?", .integer(catalogue))
+    if let expired {
+      // A time after now is of a clock that was ahead.
+      if expired...expired + StoreClock.tolerance ~= now { return }
+      try connection.run(
+        "DELETE FROM photo_trash WHERE catalogue = ? AND removed < ?", .integer(catalogue),
+        .integer(min(expired, now) - Self.period))
+    }
     try connection.run(
-      "DELETE FROM photo_trash WHERE catalogue = ? AND removed < ?", .integer(catalogue),
-      .integer(now - Self.period))
+      "UPDATE photo_catalogue SET trash_expired = ? WHERE id = ?", .integer(now), .integer(catalogue))
   }
 
   func empty() throws {

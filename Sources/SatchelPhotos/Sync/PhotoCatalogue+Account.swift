@@ -92,10 +92,9 @@ extension PhotoCatalogue {
 
   /// Remembers the directory that the catalogue was synchronized with.
   func notePlace(of remote: any ObjectStore) throws {
-    guard let remote = remote as? any PlacedStore, case .named(let id) = try remote.place(),
-      try remoteID() != id,
-      !database.options.isReadOnly
-    else { return }
+    guard let id = try remote.directoryID(), try remoteID() != id, !database.options.isReadOnly else {
+      return
+    }
     try write { transaction, catalogue in
       try transaction.connection.run(
         "UPDATE photo_catalogue SET remote_id = ? WHERE id = ?", .text(id), .integer(catalogue))

@@ -51,7 +51,7 @@ struct ObjectFile: ~Copyable {
     _ body: (UnsafeRawBufferPointer) throws(ObjectStoreError) -> Void
   ) throws(ObjectStoreError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: Int(min(max(size, 1), 1 << 20)), alignment: 16)
+      byteCount: Int(min(max(size, 1), Int64(FileBody.blockSize))), alignment: 16)
     defer { buffer.deallocate() }
     var offset = start
     while offset < size {

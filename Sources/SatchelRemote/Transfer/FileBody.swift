@@ -6,7 +6,7 @@ import SatchelCore
 /// no store has a whole object of it.
 package struct FileBody: Sendable {
   /// The size of the blocks.
-  static let blockSize = 1 << 18
+  package static let blockSize = 1 << 18
 
   /// The file, for messages.
   package let name: String

@@ -261,8 +261,7 @@ extension SyncLogTables {
 
   /// Records that a sync was complete: its time, and the directory that the store was synchronized with.
   package func noteSync(with remote: any ObjectStore) throws {
-    var id: String?
-    if let remote = remote as? any PlacedStore, case .named(let found) = try remote.place() { id = found }
+    let id = try remote.directoryID()
     try database.write { transaction in
       try transaction.connection.run("UPDATE sync_log SET synced = ?", .integer(transaction.now))
       guard let id else { return }

@@ -36,7 +36,7 @@ struct PhotoBackupRunCommand: ParsableCommand {
   var all = false
 
   @Flag(
-    help: "Write to a directory that is absent or empty, although this device has backed up to it before.")
+    help: "Write to a directory that is absent, empty or another one than before.")
   var recreate = false
 
   @OptionGroup var transfer: TransferArguments

@@ -111,13 +111,13 @@ class PhotoBackup:
             run and sets ``cancelled``. An exception in it ends the run too, and is raised here
         :param all: stars the photos first that have a file here and are not backed up, and uploads all films
             and sidecars
-        :param recreate: writes to a directory that is absent or empty, although this device has backed up to
-            it before; :meth:`verify` then queues what is missing
+        :param recreate: writes to a directory that is absent, empty or another one, although this device has
+            backed up to it before; :meth:`verify` then queues what is missing
         :param parallel: files that are uploaded concurrently, 1 to 16; None for 4
         :returns: in ``failed`` the files that could not be uploaded; photos have the status "error", and are
             tried again by later runs, after a growing delay
         :raises NotFound: when the directory does not exist
-        :raises ForeignFile: when the catalogue is synchronized as another user
+        :raises ForeignFile: when the catalogue is synchronized as another user; for another directory
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached, or a directory with a backup is absent or
             empty, as that of a disk that is not mounted; photos stay queued
@@ -184,7 +184,7 @@ class PhotoBackup:
             work and sets ``cancelled``. An exception in it ends the work too, and is raised here
         :param parallel: files that are downloaded concurrently, 1 to 16; None for 4
         :raises NotFound: when the parent of the directory does not exist
-        :raises ForeignFile: when the catalogue is synchronized as another user
+        :raises ForeignFile: when the catalogue is synchronized as another user; for another directory
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
         """
@@ -212,7 +212,7 @@ class PhotoBackup:
         :param remote: the object store with the files
         :param user: whose files they are
         :returns: whether the remote had the file
-        :raises ForeignFile: when the catalogue is synchronized as another user
+        :raises ForeignFile: when the catalogue is synchronized as another user; for another directory
         :raises Unauthorized: when the remote rejects the credentials, or does not permit to delete
         :raises Unavailable: when the remote cannot be reached
         """
@@ -245,7 +245,7 @@ class PhotoBackup:
         :param abort_uploads: aborts uploads in parts that were begun more than a week ago
         :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels
         :param parallel: files that are read concurrently, 1 to 16; None for 4
-        :raises ForeignFile: when the catalogue is synchronized as another user
+        :raises ForeignFile: when the catalogue is synchronized as another user; for another directory
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
         :raises Cancelled: when ``progress`` returned False
