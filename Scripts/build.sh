@@ -37,13 +37,12 @@ release() {
   frontend -disable-concrete-type-metadata-mangled-name-accessors
   # Unused functions are removed, and identical ones, such as specializations, are merged.
   frontend -function-sections
-  swiftc -use-ld=lld
+  # By a script: swiftc lets no other folder precede the toolchain's.
+  swiftc -use-ld=lld -Xclang-linker "--ld-path=$PWD/Scripts/lld.sh"
   linker --gc-sections --icf=all --as-needed
   # It runs with glibc 2.34 or newer: without packed relocations, which would save 0.6 MB and need 2.36, and with
   # OlderSystems.c in the place of two newer functions.
   linker "$PWD/$build/static/OlderSystems.o" --wrap=hypotf --wrap=_dl_find_object
-  # A folder that holds only the archive of the C++ library, which the Swift runtime needs, is searched first.
-  linker "-L$PWD/$build/static"
   # The library is found by those that link it, and finds its own libraries in the system.
   flags+=(-c release --scratch-path "$build" --disable-local-rpath)
 }
@@ -68,11 +67,26 @@ shared() {
 static_parts() {
   local part
   mkdir -p $build/static
+  # Only the archive of the C++ library, which the Swift runtime needs.
   ln -sf "$(gcc -print-file-name=libstdc++.a)" $build/static/libstdc++.a
+  collectable_runtime
   for part in OlderSystems ScalarNames; do
     [[ $build/static/$part.o -nt Sources/Link/$part.c ]] \
       || gcc -O2 -fPIC -Wall -Wextra -c "Sources/Link/$part.c" -o "$build/static/$part.o"
   done
+}
+
+# The archive of the Swift runtime, without what nothing refers to: 7 % of the library.
+collectable_runtime() {
+  local toolchain archive=$build/static/libswiftCore.a
+  toolchain=$(dirname "$(readlink -f "$(type -P swiftc)")")/../lib/swift_static/linux/libswiftCore.a
+  [[ ! $archive -nt $toolchain || ! $archive -nt Scripts/collectable.py ]] || return 0
+  (
+    cd $build/static
+    ar x "$toolchain" Swift.o
+    python3 ../../Scripts/collectable.py Swift.o
+    cp "$toolchain" new.a && ar r new.a Swift.o && mv new.a libswiftCore.a && rm Swift.o
+  )
 }
 
 build_lib() {
