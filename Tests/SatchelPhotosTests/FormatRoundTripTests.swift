@@ -1,3 +1,4 @@
+import Foundation
 import SatchelTesting
 import Testing
 
@@ -14,6 +15,27 @@ import Testing
       #expect(outcome.photos == [photo])
       #expect(outcome.rejected.isEmpty)
       #expect(outcome.isWritten, "\(line)")
+    }
+  }
+
+  @Test("A name is quoted wherever a character needs it, and an MD5 has all digits")
+  func quotes() throws {
+    for character in [",", "\"", "\n", "\r", "-", "!", "\u{E9}"] {
+      for length in 0..<20 {
+        for position in 0...length {
+          var name = Array(repeating: "x", count: length)
+          name.insert(character, at: position)
+          let md5 = MD5(high: UInt64(position) << 52 | 0x0FED_CBA9_8765, low: 0x0123_4567_89AB_CDEF)
+          let photo = Photo(md5: md5, filename: name.joined(), size: .max, photodate: .min, modified: 0)
+          let needsQuotes = [",", "\"", "\n", "\r"].contains(character)
+          let field = photo.filename.replacing("\"", with: "\"\"")
+          let digits = String(format: "0%02x0", position) + "0fedcba98765" + "0123456789abcdef"
+          #expect(
+            FormatFixture.line(photo)
+              == "\(digits),\(needsQuotes ? "\"\(field)\"" : field),9223372036854775807,-9223372036854775808,0,,,"
+          )
+        }
+      }
     }
   }
 

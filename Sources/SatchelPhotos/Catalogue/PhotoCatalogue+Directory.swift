@@ -35,16 +35,23 @@ extension PhotoCatalogue {
     defer { loader.stop() }
     var report = DirectoryReport()
     report.hasManifest = manifest != nil
-    func addAll() throws {
-      for shard in Shard.Index.all { try add(loader.next(shard), of: shard, to: &report, onConflict) }
+    func addAll(_ importing: (ShardFile) throws -> (report: ImportReport, isChanged: Bool)) throws {
+      for shard in Shard.Index.all { try add(loader.next(shard), of: shard, to: &report, importing) }
     }
     do {
       if try count() == 0 {
+        // No transactions in the transaction: pages of one with savepoints stay in memory until the end.
         try write(isSynced: false) { transaction, id in
-          try PhotoTable(connection: transaction.connection, catalogue: id).addingMany(addAll)
+          try PhotoTable(connection: transaction.connection, catalogue: id).addingMany {
+            try addAll { try importFile($0, into: id, onConflict: onConflict, in: transaction) }
+          }
         }
       } else {
-        try addAll()
+        try addAll { file in
+          try write(isSynced: false) { transaction, id in
+            try importFile(file, into: id, onConflict: onConflict, in: transaction)
+          }
+        }
       }
     } catch {
       // Shards that were imported before the error are kept.
@@ -116,7 +123,7 @@ extension PhotoCatalogue {
 
   private func add(
     _ outcome: ShardFileLoader.Outcome, of shard: Shard.Index, to report: inout DirectoryReport,
-    _ onConflict: ConflictPolicy
+    _ importing: (ShardFile) throws -> (report: ImportReport, isChanged: Bool)
   ) throws {
     switch outcome {
     case .missing: report.missing.append(shard)
@@ -124,11 +131,7 @@ extension PhotoCatalogue {
       report.failed.append(ShardFailure(shard: shard, error: SatchelError(converting: error)))
     case .unchanged: report.photos += try record(shard)?.photos ?? 0
     case .read(let file, let bytes):
-      let (imported, isChanged) = try withExtendedLifetime(bytes) {
-        try write(isSynced: false) { transaction, id in
-          try importFile(file, into: id, onConflict: onConflict, in: transaction)
-        }
-      }
+      let (imported, isChanged) = try withExtendedLifetime(bytes) { try importing(file) }
       report.photos += imported.photos
       report.conflicts += imported.conflicts
       if !imported.rejected.isEmpty { report.rejected[shard] = imported.rejected }

@@ -47,12 +47,7 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
   }
 
   /// 32 hexadecimal digits in lower case.
-  public var description: String {
-    String(unsafeUninitializedCapacity: 32) { digits in
-      for index in 0..<32 { digits[index] = digit(index) }
-      return 32
-    }
-  }
+  public var description: String { withUnsafeBytes(of: digits) { String(decoding: $0, as: UTF8.self) } }
 
   /// The shard that the photo belongs to.
   public var shard: Shard.Index { Shard.Index(firstDigitOf: self) }
@@ -63,14 +58,17 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   /// Appends the 32 digits.
   func write(into bytes: inout [UInt8]) {
-    for index in 0..<32 { bytes.append(digit(index)) }
+    withUnsafeBytes(of: digits) { bytes.append(contentsOf: $0) }
   }
 
-  @inline(__always)
-  private func digit(_ index: Int) -> UInt8 {
-    let word = index < 16 ? high : low
-    let digit = UInt8(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: 60 &- index % 16 &* 4)) & 15
-    return digit < 10 ? 0x30 &+ digit : 0x57 &+ digit
+  /// The 32 digits as they lie in memory.
+  typealias Digits = (UInt64, UInt64, UInt64, UInt64)
+
+  var digits: Digits {
+    (
+      MD5.digits(high >> 32), MD5.digits(high & 0xFFFF_FFFF), MD5.digits(low >> 32),
+      MD5.digits(low & 0xFFFF_FFFF)
+    )
   }
 
   /// Reads sixteen digits.
@@ -105,6 +103,17 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
     value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
     value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
     return (value | value >> 16) & 0xFFFF_FFFF
+  }
+
+  /// Returns the eight lower-case digits of 32 bits, as they lie in memory: the inverse of `eight`.
+  @inline(__always)
+  private static func digits(_ value: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var spread = (value | value << 16) & 0x0000_FFFF_0000_FFFF
+    spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF
+    spread = (spread | spread << 4) & (ones * 15)
+    let letters = ((spread &+ ones * 6) >> 4) & ones
+    return (spread &+ ones * 0x30 &+ letters * 0x27).bigEndian
   }
 }
 

@@ -35,12 +35,10 @@ extension ShardReader {
   private func commonText(_ cursor: inout Int, upTo stop: UInt8) -> ShardRow.Field? {
     let start = cursor
     var mixed: UInt8 = 0
-    // Quote, comma, line feed and carriage return all lie below a minus sign, as few other characters do:
-    // eight bytes at once hold none of them when subtracting it sets no byte's highest bit that was not set.
     var mixedWords: UInt64 = 0
     while bytes.count - cursor >= 8 {
       let word = bytes.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
-      if (word &- 0x2D2D_2D2D_2D2D_2D2D) & ~word & 0x8080_8080_8080_8080 != 0 { break }
+      guard ShardWriter.isPlain(word) else { break }
       mixedWords |= word
       cursor += 8
     }

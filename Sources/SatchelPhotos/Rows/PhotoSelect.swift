@@ -21,7 +21,7 @@ struct PhotoSelect {
     let keys = key == nil ? "p.md5\(order)" : "\(key ?? "")\(order), p.md5\(order)"
     let statement = try connection.compile(
       """
-      \(PhotoLookup.columns) FROM \(source) LEFT JOIN photo_local l ON l.catalogue = p.catalogue AND l.md5 = p.md5
+      \(PhotoLookup.columns) FROM \(try source(of: records))
       LEFT JOIN photo_base b ON b.catalogue = p.catalogue AND b.md5 = p.md5
       WHERE \(conditions(after: cursor)) ORDER BY \(keys)\(filter.isEmpty ? " LIMIT \(query.limit + 1)" : "")
       """)
@@ -49,133 +49,56 @@ struct PhotoSelect {
       return count
     }
     let statement = try connection.compile(
-      "SELECT count(*) FROM photo p\(local()) WHERE \(conditions(after: nil))")
+      "SELECT count(*) FROM \(photos()) WHERE \(conditions(after: nil))")
     return try statement.step() ? statement.integer(0) : 0
   }
 
-  // MARK: Groups
-
-  /// Returns how many photos match in each group.
-  func counts(by group: PhotoGroup) throws -> [PhotoCount] {
-    var counts: [String: Int64] = [:]
-    var others: Int64 = 0
-    switch group {
-    case .day, .month:
-      for (day, count) in try countsByDay() {
-        counts[String(ISODateTime.text(seconds: day * 86_400).prefix(group == .day ? 10 : 7)), default: 0] +=
-          count
-      }
-    case .camera:
-      let rows = try rows("l.camera_model", readsLocal: true)
-      while try rows.next() {
-        if rows.row.isNull(0) { others += 1 } else { counts[rows.row.text(0), default: 0] += 1 }
-      }
-    case .folder:
-      // The files of a photo follow each other.
-      var (photo, folders) = ([UInt8](), [String]())
-      let rows = try rows("p.md5, f.path", readsFiles: true)
-      while try rows.next() {
-        if !photo.elementsEqual(rows.row.bytes(0)) { (photo, folders) = (Array(rows.row.bytes(0)), []) }
-        let folder = Self.folder(of: rows.row.bytes(1))
-        if folders.contains(folder) { continue }
-        folders.append(folder)
-        counts[folder, default: 0] += 1
-      }
-    }
-    let known = counts.map { PhotoCount(key: $0.key, photos: $0.value) }.ordered {
-      ($0.key ?? "") < ($1.key ?? "")
-    }
-    return others > 0 ? known + [PhotoCount(key: nil, photos: others)] : known
-  }
-
-  /// Returns how many photos match on each day, by the number of days since 1970.
-  private func countsByDay() throws -> [Int64: Int64] {
-    var counts: [Int64: Int64] = [:]
-    // Photos that follow each other are mostly of one day.
-    var (start, day, number) = (Int64(0), Int64(0), Int64(0))
-    let isLocal = query.clock == .local
-    let rows = try rows(isLocal ? "p.photodate, l.utc_offset" : "p.photodate, 0", readsLocal: isLocal)
-    while try rows.next() {
-      let known = query.clock.time(rows.row.anyInteger(0), offset: rows.row.anyInteger(1))
-      let time = max(Self.expressible.lowerBound, min(known, Self.expressible.upperBound))
-      if number == 0 || time < start || time - start >= 86_400 {
-        if number > 0 { counts[day, default: 0] += number }
-        (day, number) = (ISODateTime.floored(time, by: 86_400).quotient, 0)
-        start = day * 86_400
-      }
-      number += 1
-    }
-    if number > 0 { counts[day, default: 0] += number }
-    return counts
-  }
-
-  /// The times that a year of four digits can express; others count as the first or the last day.
-  private static let expressible: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
-
-  private static func folder(of path: UnsafeRawBufferPointer) -> String {
-    guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return "" }
-    return String(decoding: path[..<slash], as: UTF8.self)
-  }
-
-  /// The photos that match, one after the other.
-  private struct Rows {
-    let row: Statement
-    let filter: PhotoFilter
-    let columns: PhotoFilter.Columns
-
-    /// Advances to the next photo.
-    func next() throws -> Bool {
-      while try row.step() {
-        if filter.matches(row, columns) { return true }
-      }
-      return false
-    }
-  }
-
-  /// Returns the photos that match, in any order.
-  ///
-  /// - Parameters:
-  ///   - columns: the columns of the rows
-  ///   - readsLocal: whether these are of `photo_local`, too
-  ///   - readsFiles: whether these are of `photo_file`: then there is a row for each file, in the order of their photos
-  private func rows(_ columns: String, readsLocal: Bool = false, readsFiles: Bool = false) throws -> Rows {
-    let filter = PhotoFilter(query)
-    let read = filter.isEmpty ? columns : "\(columns), filename, p.photodate, \(positions)"
-    let count = Int32(columns.split(separator: ",").count)
-    // Without its index, SQLite would read all files for each photo.
-    let files =
-      readsFiles
-      ? """
-       CROSS JOIN photo_file f INDEXED BY photo_file_md5
-      ON f.catalogue = p.catalogue AND f.md5 = p.md5 AND \(Self.isPresent)
-      """ : ""
-    let order = readsFiles ? " ORDER BY p.md5" : ""
-    let statement = try connection.compile(
-      "SELECT \(read) FROM photo p\(local(readsLocal))\(files) WHERE \(conditions(after: nil))\(order)")
-    return Rows(
-      row: statement, filter: filter,
-      columns: PhotoFilter.Columns(
-        filename: count, photodate: count + 1, latitude: count + 2, longitude: count + 3))
-  }
-
-  private var positions: String { query.place == nil ? "NULL, NULL" : "latitude, longitude" }
+  var positions: String { query.place == nil ? "NULL, NULL" : "latitude, longitude" }
 
   // MARK: Tables
 
-  /// The join of the local columns, where the query or `isRead` asks for them.
-  private func local(_ isRead: Bool = false) -> String {
-    isRead || query.readsLocal
-      ? " LEFT JOIN photo_local l ON l.catalogue = p.catalogue AND l.md5 = p.md5" : ""
+  private static func withLocal(_ photos: String = "photo p") -> String {
+    "\(photos) LEFT JOIN photo_local l ON l.catalogue = p.catalogue AND l.md5 = p.md5"
   }
 
-  /// Without filters that an index is of, the order by date is that of its index.
-  private var source: String {
-    query.order == .photodate && !query.readsLocal && query.folder == nil
-      ? "photo p INDEXED BY photo_photodate" : "photo p"
+  /// The index of a filter of local columns.
+  private var index: String? {
+    query.camera != nil ? "photo_local_camera" : query.place != nil ? "photo_local_place" : nil
+  }
+
+  /// The photos, by the index of a filter if it has one, with their local columns, where the query or `readsLocal` asks
+  /// for these.
+  ///
+  /// SQLite would not choose such an index: it does not know how many photos a catalogue has.
+  func photos(readsLocal: Bool = false) -> String {
+    guard let index else { return query.readsLocal || readsLocal ? Self.withLocal() : "photo p" }
+    return """
+      photo_local l INDEXED BY \(index) CROSS JOIN photo p
+      ON l.catalogue = \(catalogue) AND p.catalogue = l.catalogue AND p.md5 = l.md5
+      """
+  }
+
+  /// The photos with their local columns, for a page.
+  ///
+  /// By date, a page of few photos of many is found by reading these and sorting them, a page of many photos by the index
+  /// of dates: this reads `limit` photos, and between them those that do not match.
+  private func source(of records: [ShardRecord]) throws -> String {
+    guard query.order == .photodate else { return index == nil ? Self.withLocal() : photos() }
+    if let index {
+      let all = records.reduce(0) { $0 + max(0, $1.photos) }
+      let few = Int64((Double(all) * Double(query.limit)).squareRoot())
+      let statement = try connection.compile(
+        """
+        SELECT count(*) FROM (SELECT 1 FROM photo_local l INDEXED BY \(index)
+        WHERE l.catalogue = \(catalogue) AND \(local.joined(separator: " AND ")) LIMIT \(few))
+        """)
+      if try statement.step(), statement.anyInteger(0) < few { return photos() }
+    }
+    return Self.withLocal(query.folder == nil ? "photo p INDEXED BY photo_photodate" : "photo p")
   }
 
   /// Whether a row `f` of `photo_file` is a file of a photo that is there.
-  private static let isPresent = "f.kind = 0 AND f.is_missing = 0"
+  static let isPresent = "f.kind = 0 AND f.is_missing = 0"
 
   // MARK: Order
 
@@ -200,7 +123,7 @@ struct PhotoSelect {
 
   // MARK: Conditions
 
-  private func conditions(after cursor: PhotoKey?) -> String {
+  func conditions(after cursor: PhotoKey?) -> String {
     var conditions = ["p.catalogue = \(catalogue)"] + dates
     if let bounds = query.shard.map({ MD5.bounds(of: $0) }) {
       conditions.append("p.md5 BETWEEN x'\(bounds.lowerBound)' AND x'\(bounds.upperBound)'")
@@ -212,13 +135,7 @@ struct PhotoSelect {
     if let backup = query.backup {
       conditions.append(backup == .notBackedUp ? "coalesce(backup, 0) = 0" : "backup = \(backup.number)")
     }
-    if let camera = query.camera { conditions.append("camera_model = \(Self.text(Array(camera.utf8)))") }
-    if let place = query.place {
-      let boxes = place.boxes.map {
-        "latitude BETWEEN \($0.south) AND \($0.north) AND longitude BETWEEN \($0.west) AND \($0.east)"
-      }
-      conditions.append("(\(boxes.joined(separator: " OR ")))")
-    }
+    conditions += local
     if let folder = query.folder {
       let ranges = Self.forms(of: folder).map {
         "f.path >= \(Self.text($0 + [0x2F])) AND f.path < \(Self.text($0 + [0x30]))"
@@ -234,6 +151,22 @@ struct PhotoSelect {
     }
     if let cursor { conditions.append(follows(cursor)) }
     return conditions.joined(separator: " AND ")
+  }
+
+  /// The conditions of local columns that have an index.
+  private var local: [String] {
+    var conditions: [String] = []
+    if let camera = query.camera { conditions.append("camera_model = \(Self.text(Array(camera.utf8)))") }
+    if let boxes = query.place?.boxes, let south = boxes.map(\.south).min(),
+      let north = boxes.map(\.north).max()
+    {
+      let parts = boxes.map {
+        "latitude BETWEEN \($0.south) AND \($0.north) AND longitude BETWEEN \($0.west) AND \($0.east)"
+      }
+      // The index is used only for what all boxes have.
+      conditions += ["latitude BETWEEN \(south) AND \(north)", "(\(parts.joined(separator: " OR ")))"]
+    }
+    return conditions
   }
 
   private var dates: [String] {

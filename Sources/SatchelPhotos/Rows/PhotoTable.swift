@@ -105,20 +105,11 @@ struct PhotoTable {
   /// - Parameter row: a statement whose columns begin with md5, filename, size, photodate, modified, width, height,
   ///   apple_photo_id
   static func writeLine(_ row: Statement, _ md5: MD5, into line: inout [UInt8]) {
-    let comma = UInt8(ascii: ",")
-    md5.write(into: &line)
-    line.append(comma)
-    ShardWriter.write(row.bytes(1), into: &line)
-    for column in 2..<5 as Range<Int32> {
-      line.append(comma)
-      ShardNumber.write(row.anyInteger(column), into: &line)
-    }
-    for column in 5..<7 as Range<Int32> {
-      line.append(comma)
-      if !row.isNull(column) { ShardNumber.write(row.anyInteger(column), into: &line) }
-    }
-    line.append(comma)
-    if !row.isNull(7) { ShardWriter.write(row.bytes(7), into: &line) }
+    func number(_ column: Int32) -> Int64? { row.isNull(column) ? nil : row.anyInteger(column) }
+    ShardWriter.write(
+      md5, filename: row.bytes(1), size: row.anyInteger(2), photodate: row.anyInteger(3),
+      modified: row.anyInteger(4), width: number(5), height: number(6), applePhotoID: row.bytes(7),
+      into: &line)
   }
 
   /// - Parameter row: as of `writeLine`
