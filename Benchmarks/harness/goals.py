@@ -46,7 +46,7 @@ NAMES = {
     "duckdb-bulk": "DuckDB, no key",
     "sqlite3-shell": "sqlite3 shell",
     "sqlite3-table": "sqlite3",
-    "sqlite3-indexed": "sqlite3, dates indexed",
+    "sqlite3-indexed": "sqlite3, indexed",
     "pandas": "pandas",
     "polars-ipc": "Polars IPC",
     "json-file": "a JSON file",
@@ -72,8 +72,8 @@ NAMES = {
     "limit-extended": "limit: the same, WAL extended",
     "limit-scan": "limit: byte scan",
     "limit-scan-two": "limit: byte scan, 2 threads",
-    "limit-blocks": "limit: blocks",
-    "limit-blocks-wal": "limit: blocks, WAL",
+    "limit-rows": "limit: rows",
+    "limit-rows-wal": "limit: rows, WAL",
 }
 """The jobs as people call them."""
 

@@ -3,6 +3,8 @@
 shards/       0.csv to f.csv
 changed/      the same files, but that in one of them one photo has another width
 sampled.txt   the MD5s of some photos, a line each
+local.csv     MD5, camera, latitude and longitude of one in sixteen photos
+edits.json    an array of a photo of each shard, with another width; edits.csv has the same as lines
 """
 
 import csv
@@ -10,8 +12,10 @@ import hashlib
 import json
 import random
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +32,14 @@ FIRST_DATE, SECONDS = 1_104_537_600, 631_152_000
 MONTH = (1_400_025_600, 1_402_617_599)
 """A page is asked of these 30 days."""
 PAGE = 100
+CAMERAS = tuple(f"Model {number}" for number in range(20))
+CAMERA, YEAR = "Model 7", (1_388_534_400, 1_420_070_399)
+"""A page is asked of this camera in 2014."""
+BOX = (48.0, 5.0, 52.0, 15.0)
+"""South, west, north and east of a box that a page is asked of."""
 PIXELS = ("4032,3024", "3024,4032", "1920,1080", "6000,4000", "828,1792")
 ENDINGS = ("JPG", "HEIC", "MOV", "PNG")
-VERSION = 1
+VERSION = 2
 """Counts up when the generator changes, so that older data is replaced."""
 
 
@@ -64,6 +73,15 @@ class Gallery:
     def sampled(self) -> Path:
         return self.directory / "sampled.txt"
 
+    @property
+    def local(self) -> Path:
+        return self.directory / "local.csv"
+
+    @property
+    def edits(self) -> Path:
+        """Without its ending."""
+        return self.directory / "edits"
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -80,6 +98,12 @@ class Expected:
     """The columns of the sampled photos."""
     page: list[str]
     """The MD5s of the first page of MONTH, by date and MD5."""
+    months: dict[str, int]
+    """The number of photos of each month."""
+    camera: list[str]
+    """As page, of CAMERA in YEAR."""
+    box: list[str]
+    """As page, of BOX."""
 
 
 GALLERIES = (Gallery(100_000), Gallery(1_000_000), Gallery(10_000_000))
@@ -131,13 +155,42 @@ def photo_of(columns: list[str]) -> dict[str, Any]:
     return photo
 
 
+def widened(line: str) -> str:
+    parts = line.rsplit(",", 3)
+    parts[1] = str(CHANGED_WIDTH)
+    return ",".join(parts)
+
+
 def change(made: list[str]) -> dict[str, Any]:
     """Changes the photo in the middle, in place."""
     middle = len(made) // 2
-    parts = made[middle].rsplit(",", 3)
-    parts[1] = str(CHANGED_WIDTH)
-    made[middle] = ",".join(parts)
+    made[middle] = widened(made[middle])
     return photo_of(columns_of(made[middle]))
+
+
+def date_of(line: str) -> int:
+    """Names hold commas, what follows the size does not."""
+    return int(line.rsplit(",", 5)[1])
+
+
+class Places:
+    """The local columns of one in sixteen photos, and what is found by them."""
+
+    def __init__(self) -> None:
+        self.draw = random.Random("local")
+        self.lines: list[str] = []
+        self.camera: list[tuple[int, str]] = []
+        self.box: list[tuple[int, str]] = []
+
+    def add(self, line: str) -> None:
+        md5, date, camera = line[:32], date_of(line), self.draw.choice(CAMERAS)
+        latitude, longitude = self.draw.randrange(-600, 700) / 10, self.draw.randrange(-1800, 1800) / 10
+        self.lines.append(f"{md5},{camera},{latitude},{longitude}\n")
+        if camera == CAMERA and YEAR[0] <= date <= YEAR[1]:
+            self.camera.append((date, md5))
+        south, west, north, east = BOX
+        if south <= latitude <= north and west <= longitude <= east:
+            self.box.append((date, md5))
 
 
 def write(path: Path, made: list[str]) -> str:
@@ -156,7 +209,8 @@ def generate_photos(gallery: Gallery) -> Expected:
     shutil.rmtree(gallery.directory, ignore_errors=True)
     gallery.shards.mkdir(parents=True)
     gallery.changed.mkdir()
-    checksums, samples, dates = [], [], []
+    checksums, samples, dates, edits = [], [], [], []
+    places, months = Places(), Counter[str]()
     count = gallery.photos // len(DIGITS)
     for shard in range(len(DIGITS)):
         made = sorted(lines(shard, count))
@@ -164,7 +218,10 @@ def generate_photos(gallery: Gallery) -> Expected:
         checksums.append(write(path, made))
         chosen = random.Random(shard).sample(made, max(1, SAMPLED // len(DIGITS)))
         samples += [columns_of(line) for line in chosen]
-        dates += dates_of(made)
+        dates += [(date_of(line), line[:32]) for line in made]
+        for line in made[::16]:
+            places.add(line)
+        edits.append(widened(made[-1]))
         if shard == CHANGED_SHARD:
             photo = change(made)
             changed = write(shard_file(gallery.changed, shard), made)
@@ -172,24 +229,26 @@ def generate_photos(gallery: Gallery) -> Expected:
             shard_file(gallery.changed, shard).hardlink_to(path)
     random.Random(0).shuffle(samples)
     gallery.sampled.write_text("".join(f"{columns[0]}\n" for columns in samples))
-    page = [md5 for _, md5 in sorted(dates)[:PAGE]]
+    gallery.local.write_text("".join(places.lines))
+    gallery.edits.with_suffix(".csv").write_text("\n".join(edits))
+    gallery.edits.with_suffix(".json").write_text(json.dumps([photo_of(columns_of(line)) for line in edits]))
+    for date, _ in dates:
+        months[datetime.fromtimestamp(date, UTC).strftime("%Y-%m")] += 1
     facts = {
         "photos": count * len(DIGITS),
         "checksums": checksums,
         "changed": changed,
         "photo": photo,
         "samples": samples,
-        "page": page,
+        "page": first_page(pair for pair in dates if MONTH[0] <= pair[0] <= MONTH[1]),
+        "months": months,
+        "camera": first_page(places.camera),
+        "box": first_page(places.box),
     }
     stamp.write_text(json.dumps({"version": VERSION, "expected": facts}))
     return Expected(**facts)
 
 
-def dates_of(made: list[str]) -> list[tuple[int, str]]:
-    """Date and MD5 of the photos of MONTH; names hold commas, what follows the size does not."""
-    found = []
-    for line in made:
-        date = int(line.rsplit(",", 5)[1])
-        if MONTH[0] <= date <= MONTH[1]:
-            found.append((date, line[:32]))
-    return found
+def first_page(dated: Iterable[tuple[int, str]]) -> list[str]:
+    """The MD5s, by date and MD5."""
+    return [md5 for _, md5 in sorted(dated)[:PAGE]]

@@ -14,6 +14,10 @@ COLUMNS = {
     "one changed": ("change_ms", "ms"),
     "a photo": ("get_us", "µs"),
     "a page": ("page_ms", "ms"),
+    "of a camera": ("camera_ms", "ms"),
+    "of a box": ("box_ms", "ms"),
+    "months": ("months_ms", "ms"),
+    "local clock": ("local_ms", "ms"),
     "peak of the import": ("resident_mb", "MB"),
 }
 READING = """\
@@ -21,11 +25,16 @@ READING = """\
   from opening the store to the end of closing it. In the store opened again: all files are written and
   hashed (Satchel's are synced, too); the sixteen files are looked at again, when nothing in them has
   changed, and when one photo's width has: its shard is taken in and written. A photo is the median of
-  {sampled} by MD5; a page are the first {page} photos of 30 days. The row of W3's import has the
+  {sampled} by MD5; a page are the first {page} photos of 30 days, in a camera's pages those of a year, in
+  those of a place those in a box of 4 by 10 degrees: one in sixteen photos has a camera and a place, which
+  only this device knows. Pages of Satchel, of sqlite3 with the indexes, and of the limit have all columns;
+  Satchel's are JSON of 26 members a photo. The pages of the others are MD5s alone. Then a photo of each shard
+  is edited, and months and a page are asked for again. The row of W3's import has the
   peers that are keyed and durable; Polars' files and DuckDB without a key are in the table as well.
   sqlite3's shell is a process for each call; to all in Python, what changed is found by hashlib. The limit
-  keeps blocks of lines as they came, on two threads, in a rollback journal; with WAL, as Satchel, it is the
-  second line in the table. The rows of growth show the growth of that second one's time as well.
+  has the same rows and indexes in SQLite, by C, and reads files on a second thread; with WAL, as Satchel.
+  With a rollback journal it is another line in the table. The rows of growth show the growth of the limit's
+  time as well.
 - Synchronization is a first device to a store, and from there to a second one: {photos} photos up and down,
   nothing changed, one photo changed. Bytes and requests are those of a proxy before the store, which all go
   through; heads are in it, TLS is not. Every step is a fresh process; rclone's time is its process, the

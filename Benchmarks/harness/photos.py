@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from .photo_data import (
+    BOX,
+    CAMERA,
     DIGITS,
     MONTH,
     PAGE,
+    YEAR,
     Expected,
     Gallery,
     columns_of,
@@ -24,21 +27,48 @@ KEYED_PEERS = ["lmdb", "duckdb", "sqlite3-shell", "sqlite3-table", "sqlite3-inde
 """They find a photo by its MD5, and what they took in is synced."""
 UNKEYED_PEERS = ["polars-ipc", "duckdb-bulk"]
 PHOTO_PEERS = [*KEYED_PEERS, *UNKEYED_PEERS]
-LIMITS = {"limit-blocks": "TRUNCATE", "limit-blocks-wal": "WAL"}
-GROWTH_LIMIT = "limit-blocks-wal"
+LIBRARY_PEERS = ["sqlite3-indexed"]
+"""They have what Satchel has of each photo, and its indexes."""
+LIMITS = {"limit-rows": "TRUNCATE", "limit-rows-wal": "WAL"}
+GROWTH_LIMIT = "limit-rows-wal"
 """The peer whose growth is measured as well: it shows how much of the growth is the machine's."""
 SLOW = {"pandas": 1}
 """The slowest by far: one round says enough."""
 
 
+def conditions_of_json() -> dict[str, str]:
+    """The conditions of pages, as members of a query."""
+    south, west, north, east = BOX
+    dates = '"from":{},"to":{}'
+    return {
+        "dates": dates.format(*MONTH),
+        "of_camera": f'"camera":"{CAMERA}",{dates.format(*YEAR)}',
+        "in_box": f'"place":{{"south":{south},"west":{west},"north":{north},"east":{east}}}',
+    }
+
+
+def conditions_of_sql() -> dict[str, str]:
+    south, west, north, east = BOX
+    dates = "photodate BETWEEN {} AND {}"
+    return {
+        "dates": dates.format(*MONTH),
+        "of_camera": f"camera = '{CAMERA}' AND {dates.format(*YEAR)}",
+        "in_box": f"latitude BETWEEN {south} AND {north} AND longitude BETWEEN {west} AND {east}",
+    }
+
+
 def program(name: str, gallery: Gallery, directory: Path) -> list[str]:
     """The command of a job."""
+    files = {key: str(getattr(gallery, key)) for key in ("changed", "sampled", "local", "edits")}
+    files["source"] = str(gallery.shards)
     if name != "satchel" and name not in LIMITS:
-        options = ["--source", str(gallery.shards), "--changed", str(gallery.changed)]
-        options += ["--sampled", str(gallery.sampled), "--page", *map(str, (*MONTH, PAGE))]
+        options = [f"--{key}={value}" for key, value in files.items()]
+        options += ["--page", *map(str, (*MONTH, PAGE)), "--camera", CAMERA, *map(str, YEAR)]
+        options += ["--box", *map(str, BOX)]
         return [sys.executable, "-m", "peers.photos", name, str(directory), *options]
-    options = [f"source={gallery.shards}", f"changed={gallery.changed}", f"sampled={gallery.sampled}"]
-    options += [f"dir={directory}", f"from={MONTH[0]}", f"to={MONTH[1]}", f"page={PAGE}"]
+    conditions = conditions_of_sql() if name in LIMITS else conditions_of_json()
+    options = [f"{key}={value}" for key, value in {**files, **conditions}.items()]
+    options += [f"dir={directory}", f"page={PAGE}"]
     if name in LIMITS:
         return [str(BINARIES / "photo_limit"), *options, f"journal={LIMITS[name]}"]
     return [str(BINARIES / "satchel_w3"), *options, f"store={directory}/store.satchel"]
@@ -58,6 +88,10 @@ def as_photo(found: Any) -> dict[str, Any]:
 
 def page_of(page: Any) -> list[str]:
     return [photo["md5"] for photo in page["photos"]] if isinstance(page, dict) else page
+
+
+def months_of(counts: Any) -> dict[str, int]:
+    return counts if isinstance(counts, dict) else {count["key"]: count["photos"] for count in counts}
 
 
 def expect_photos(expected: Expected, directory: Path) -> Callable[[bytes, dict[str, Any]], None]:
@@ -85,8 +119,12 @@ def expect_photos(expected: Expected, directory: Path) -> Callable[[bytes, dict[
                 compared = expected.photo
             if {name: photo.get(name) for name in compared} != compared:
                 raise WrongAnswerError(f"photo {columns[0]} differs")
-        if page_of(answer["page"]) != expected.page:
-            raise WrongAnswerError("the page by date differs")
+        for name, page in {**vars(expected), "page_after": expected.page}.items():
+            if name in ("page", "page_after", "camera", "box") and page_of(answer.get(name, page)) != page:
+                raise WrongAnswerError(f"the page differs: {name}")
+        for name in ("months", "months_after", "local"):
+            if months_of(answer.get(name, expected.months)) != expected.months:
+                raise WrongAnswerError(f"the numbers of photos differ: {name}")
 
     return check
 

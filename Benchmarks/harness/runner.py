@@ -15,7 +15,8 @@ from .places import DATA, HERE, LIBRARY, PYTHON_PACKAGE, RECORDS, STORES
 
 TIMEOUT_SECONDS = 400
 BULKY = """
-headers section entity_ids found reports exported unchanged changed got page digest final started
+headers section entity_ids found reports exported unchanged changed got page page_after camera box
+months months_after local digest final started
 """.split()
 """The output of a job that is only checked."""
 

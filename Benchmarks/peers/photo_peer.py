@@ -75,3 +75,27 @@ def without_last_newline(path: Path) -> None:
 def bounds(shard: int) -> tuple[str, str]:
     """The first MD5 of a shard, and the first of the next one."""
     return DIGITS[shard], (DIGITS + "g")[shard + 1]
+
+
+class Library(PhotoPeer):
+    """Keeps what only this device knows of photos as well, and has the indexes of an app that shows them."""
+
+    @abstractmethod
+    def put_local(self, path: Path) -> None:
+        """Takes in lines of MD5, camera, latitude and longitude."""
+
+    @abstractmethod
+    def edit(self, path: Path) -> None:
+        """Replaces photos by those of a file of lines."""
+
+    @abstractmethod
+    def months(self) -> dict[str, int]:
+        """The number of photos of each month."""
+
+    @abstractmethod
+    def of_camera(self, camera: str, first: int, last: int, limit: int) -> list[str]:
+        """As `page`, of a camera's photos."""
+
+    @abstractmethod
+    def in_box(self, south: float, west: float, north: float, east: float, limit: int) -> list[str]:
+        """As `page`, of the photos that were taken there."""

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import lmdb
 
-from .photo_peer import OF_SHARD, PAGE, SCHEMA, PhotoPeer, bounds, shard_file, without_last_newline
+from .photo_peer import (
+    OF_SHARD,
+    PAGE,
+    SCHEMA,
+    Library,
+    PhotoPeer,
+    bounds,
+    shard_file,
+    without_last_newline,
+)
 
 MAP_SIZE = 16 << 30
 """Address space that LMDB reserves; the file grows only as far as the data does."""
@@ -63,18 +72,13 @@ class Lmdb(PhotoPeer):
 
 
 class Sqlite(PhotoPeer):
-    """WAL, synchronous=FULL, a transaction a shard; `indexed` adds an index on the date."""
-
-    def __init__(self, indexed: bool) -> None:
-        self.indexed = indexed
+    """WAL, synchronous=FULL, a transaction a shard."""
 
     def open(self, directory: Path) -> None:
         self.database = sqlite3.connect(directory / "store.db", isolation_level=None)
         self.database.execute("PRAGMA journal_mode=WAL")
         self.database.execute("PRAGMA synchronous=FULL")
         self.database.execute(SCHEMA.replace("TABLE", "TABLE IF NOT EXISTS"))
-        if self.indexed:
-            self.database.execute("CREATE INDEX IF NOT EXISTS dates ON photo(photodate, md5)")
 
     def take(self, path: Path, shard: int, again: bool) -> None:
         insert = "INSERT OR REPLACE" if again else "INSERT"
@@ -100,6 +104,53 @@ class Sqlite(PhotoPeer):
 
     def close(self) -> None:
         self.database.close()
+
+
+INDEXES = (
+    "CREATE INDEX IF NOT EXISTS dates ON photo(photodate, md5)",
+    "CREATE TABLE IF NOT EXISTS local(md5 TEXT PRIMARY KEY, camera TEXT, latitude REAL, longitude REAL)",
+    "CREATE INDEX IF NOT EXISTS cameras ON local(camera)",
+    "CREATE INDEX IF NOT EXISTS places ON local(latitude, longitude)",
+)
+ALL_COLUMNS = (
+    "SELECT p.*, l.* FROM photo p LEFT JOIN local l ON l.md5 = p.md5 WHERE {}"
+    " ORDER BY photodate, p.md5 LIMIT ?"
+)
+MONTHS = "SELECT strftime('%Y-%m', photodate, 'unixepoch') AS month, count(*) FROM photo GROUP BY month"
+
+
+class SqliteLibrary(Sqlite, Library):
+    """With the indexes of Satchel's questions; pages have all columns."""
+
+    def open(self, directory: Path) -> None:
+        super().open(directory)
+        for sql in INDEXES:
+            self.database.execute(sql)
+
+    def put_local(self, path: Path) -> None:
+        with path.open(newline="", encoding="utf-8") as file:
+            self.database.execute("BEGIN IMMEDIATE")
+            self.database.executemany("INSERT INTO local VALUES(?,?,?,?)", csv.reader(file))
+            self.database.execute("COMMIT")
+
+    def edit(self, path: Path) -> None:
+        self.take(path, shard=0, again=True)
+
+    def months(self) -> dict[str, int]:
+        return dict(self.database.execute(MONTHS))
+
+    def listed(self, conditions: str, *values: object) -> list[str]:
+        return [row[0] for row in self.database.execute(ALL_COLUMNS.format(conditions), values)]
+
+    def page(self, first: int, last: int, limit: int) -> list[str]:
+        return self.listed("photodate BETWEEN ? AND ?", first, last, limit)
+
+    def of_camera(self, camera: str, first: int, last: int, limit: int) -> list[str]:
+        return self.listed("camera = ? AND photodate BETWEEN ? AND ?", camera, first, last, limit)
+
+    def in_box(self, south: float, west: float, north: float, east: float, limit: int) -> list[str]:
+        where = "latitude BETWEEN ? AND ? AND longitude BETWEEN ? AND ?"
+        return self.listed(where, south, north, west, east, limit)
 
 
 LINE = (
@@ -152,7 +203,7 @@ class Shell(PhotoPeer):
 
 PEERS = {
     "lmdb": Lmdb,
-    "sqlite3-table": lambda: Sqlite(indexed=False),
-    "sqlite3-indexed": lambda: Sqlite(indexed=True),
+    "sqlite3-table": Sqlite,
+    "sqlite3-indexed": SqliteLibrary,
     "sqlite3-shell": Shell,
 }

@@ -1,4 +1,4 @@
-/* photo_database.h: the database of the limit: blocks of lines, where each begins, and what a shard is. */
+/* photo_database.h: the database of the limit: photos, what only this device knows of them, and its indexes. */
 #ifndef PHOTO_DATABASE_H
 #define PHOTO_DATABASE_H
 
@@ -6,11 +6,12 @@
 #include <sqlite3.h>
 
 static const char *const SCHEMA =
-    "CREATE TABLE block(id INTEGER PRIMARY KEY, lines BLOB);"
-    "CREATE TABLE place(shard INTEGER, first TEXT, block INTEGER, PRIMARY KEY(shard, first)) WITHOUT ROWID;"
-    "CREATE TABLE manifest(shard INTEGER PRIMARY KEY, checksum BLOB, photos INTEGER)";
-static const char *const BLOCKS_OF =
-    "SELECT block.id, lines FROM place JOIN block ON block.id = place.block WHERE shard = ? ORDER BY first";
+    "CREATE TABLE photo(md5 BLOB PRIMARY KEY, filename TEXT, size INTEGER, photodate INTEGER, modified INTEGER,"
+    " width INTEGER, height INTEGER, apple_photo_id TEXT) WITHOUT ROWID;"
+    "CREATE TABLE local(md5 BLOB PRIMARY KEY, camera TEXT, latitude REAL, longitude REAL) WITHOUT ROWID;"
+    "CREATE INDEX cameras ON local(camera); CREATE INDEX places ON local(latitude, longitude);"
+    "CREATE TABLE manifest(shard INTEGER PRIMARY KEY, checksum BLOB)";
+static const char *const INDEX = "CREATE INDEX dates ON photo(photodate)";
 
 static char database_path[PATH_SIZE];
 static const char *journal;

@@ -1,7 +1,8 @@
 /* photo_run.h: W3. What the limit and the driver of Satchel share: the files of a catalogue, checksums, and
  * how answers are printed.
  *
- * PROGRAM source=DIR changed=DIR dir=DIR sampled=FILE from=SECONDS to=SECONDS page=COUNT */
+ * PROGRAM source=DIR changed=DIR dir=DIR sampled=FILE local=FILE edits=FILE page=COUNT, and the conditions of pages, as
+ * the program has them: dates=… of_camera=… in_box=… */
 #ifndef PHOTO_RUN_H
 #define PHOTO_RUN_H
 
