@@ -69,7 +69,6 @@ class Pandas(Sqlite):
     def __init__(self) -> None:
         import pandas
 
-        super().__init__(indexed=False)
         self.pandas = pandas
         self.types = {name: "str" if name in TEXTS else "Int64" for name in COLUMNS}
 

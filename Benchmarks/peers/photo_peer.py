@@ -82,7 +82,7 @@ class Library(PhotoPeer):
 
     @abstractmethod
     def put_local(self, path: Path) -> None:
-        """Takes in lines of MD5, camera, latitude and longitude."""
+        """Stores lines of MD5, camera, latitude and longitude."""
 
     @abstractmethod
     def edit(self, path: Path) -> None:
