@@ -69,6 +69,7 @@ TEXTS: dict[str, Text] = {
     "photo_rows": _json(documents.photos),
     "md5": lambda dice: dice.choice(documents.MD5S).encode(),
     "md5s": lambda dice: encoded(dice.sample(documents.MD5S, 3)),
+    "photo_group": lambda dice: dice.choice([b"month", b"day", b"camera", b"folder", b"year"]),
     "photo_query": _json(documents.photo_query),
     "after": lambda dice: dice.choice([b"", documents.MD5S[0].encode()]),
     "local": _json(documents.local),

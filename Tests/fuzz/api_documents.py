@@ -221,10 +221,25 @@ def photos(dice: Dice) -> object:
     return [photo(dice) for _ in range(dice.randrange(6))] if dice.random() < 0.8 else photo(dice)
 
 
+def photo_place(dice: Dice) -> object:
+    if dice.random() < 0.5:
+        return {
+            "latitude": dice.uniform(-95, 95),
+            "longitude": 13.4,
+            "metres": dice.choice([0, 1e6, 1e9, -1]),
+        }
+    return {"south": dice.uniform(-95, 95), "west": 170, "north": 90, "east": dice.choice([-170, 171, 200])}
+
+
 def photo_query(dice: Dice) -> object:
     query = {
         "from": dice.randrange(10**9),
         "to": 2 * 10**9,
+        "clock": dice.choice(["utc", "local", "Europe/Berlin", "Nowhere/Land"]),
+        "camera": dice.choice(["Zeiß", ""]),
+        "folder": dice.choice(["more", ".."]),
+        "present": dice.random() < 0.5,
+        "place": photo_place(dice),
         "filename": dice.choice(["*", "a/?,*", "[", "é"]),
         "starred": True,
         "backup_status": dice.choice(["queued", "uploading", "not_backed_up", "none"]),

@@ -107,10 +107,10 @@ class Host:
             return STRANGE_TIMES[context // 16 % len(STRANGE_TIMES)]
         return int(time.time() * 1000) + (context or 0) * 1000
 
-    def _result(self, context: int | None, status: int, result: Bytes) -> None:
-        data = read(result)
-        # The records, or the message of an error.
-        self._seen(context, data if status == 0 else b"{}")
+    def _result(self, context: int | None, status: int, message: Bytes) -> None:
+        self._seen(context)
+        if (status == 0) != (not read(message)):
+            self._fault(f"a live query said {status} with the message {read(message)!r}")
         if self._chance(0.3):
             self._call("change", context or 0)
 
