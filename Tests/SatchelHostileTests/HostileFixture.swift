@@ -35,7 +35,7 @@ final class HostileFixture: Sendable {
       """
       INSERT INTO photo_file SELECT id, 'a.jpg', zeroblob(16), 0, 10, 20, 30, 0, 0, NULL, NULL FROM photo_catalogue;
       INSERT INTO photo_file SELECT id, 'b.jpg', zeroblob(16), 0, 10, 20, 30, 1, 0, zeroblob(16), NULL FROM photo_catalogue;
-      INSERT INTO photo_index SELECT id, 'remote', 'key', 'checksum', 'etag', NULL FROM photo_catalogue;
+      INSERT INTO photo_index SELECT id, 'remote', 'key', 'checksum', 'etag', 'disk' FROM photo_catalogue;
       UPDATE photo_catalogue SET device = 'device';
       INSERT INTO photo_file SELECT id, 'a.mov', x'', 1, 10, 20, 30, 0, 0, NULL, zeroblob(16) FROM photo_catalogue;
       INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local, remote)
