@@ -95,18 +95,12 @@ enum ShardNumber {
     return magnitude == Int64.min.magnitude ? .min : Int64(exactly: magnitude).map { -$0 }
   }
 
+  /// The most characters of a number, of which one is its sign.
+  static let maxLength = 20
+
   /// Appends a number's digits.
   static func write(_ value: Int64, into bytes: inout [UInt8]) {
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    var (rest, start) = (value.magnitude, 20)
-    withUnsafeTemporaryAllocation(byteCount: start, alignment: 1) { digits in
-      repeat {
-        start -= 1
-        digits[start] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      } while rest > 0
-      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: digits[start...]))
-    }
+    RowBytes.append(to: &bytes, room: maxLength) { $0.put(value) }
   }
 
   /// Parses digits; nil when a byte is not a digit, or when the number is far beyond Int64.

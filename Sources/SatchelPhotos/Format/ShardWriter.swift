@@ -29,9 +29,8 @@ struct ShardWriter {
     return text[position...].contains { needsQuotes($0) }
   }
 
-  /// Whether none of eight bytes needs quotes, nor is any other below a minus sign, as few characters are. Quote, comma,
-  /// line feed and carriage return all are: there is none when subtracting the sign sets no byte's highest bit that was
-  /// not set.
+  /// Whether eight bytes contain no byte below a minus sign, as few characters are. Quote, comma, line feed and carriage
+  /// return all are. Subtracting the sign from such a byte sets its highest bit.
   @inline(__always)
   static func isPlain(_ word: UInt64) -> Bool {
     (word &- 0x2D2D_2D2D_2D2D_2D2D) & ~word & 0x8080_8080_8080_8080 == 0
@@ -61,14 +60,11 @@ struct ShardWriter {
   /// in memory that has room for them, and then appended at once.
   static func write(
     _ md5: MD5, filename: UnsafeRawBufferPointer, size: Int64, photodate: Int64, modified: Int64,
-    width: Int64?,
-    height: Int64?, applePhotoID: UnsafeRawBufferPointer, into bytes: inout [UInt8]
+    width: Int64?, height: Int64?, applePhotoID: UnsafeRawBufferPointer, into bytes: inout [UInt8]
   ) {
-    // Quotes double at most every byte of a string. A number has at most 20 characters.
-    let room = 32 + 7 + 5 * 20 + 2 * (filename.count + 1) + 2 * (applePhotoID.count + 1)
-    withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { memory in
-      guard let start = memory.baseAddress else { return }
-      var row = RowBytes(end: start)
+    // Quotes double at most every byte of a string.
+    let room = 32 + 7 + 5 * ShardNumber.maxLength + 2 * (filename.count + 1) + 2 * (applePhotoID.count + 1)
+    RowBytes.append(to: &bytes, room: room) { row in
       row.put(md5)
       row.putComma()
       row.put(filename)
@@ -84,7 +80,6 @@ struct ShardWriter {
       if let height { row.put(height) }
       row.putComma()
       row.put(applePhotoID)
-      bytes.append(contentsOf: UnsafeRawBufferPointer(start: start, count: start.distance(to: row.end)))
     }
   }
 
@@ -107,21 +102,25 @@ struct ShardWriter {
 
   /// Appends a string, given as its UTF-8.
   static func write(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
-    withUnsafeTemporaryAllocation(byteCount: 2 * (text.count + 1), alignment: 8) { memory in
-      guard let start = memory.baseAddress else { return }
-      var field = RowBytes(end: start)
-      field.put(text)
-      bytes.append(contentsOf: UnsafeRawBufferPointer(start: start, count: start.distance(to: field.end)))
-    }
+    RowBytes.append(to: &bytes, room: 2 * (text.count + 1)) { $0.put(text) }
   }
 }
 
 /// Writes fields into memory; the caller has reserved enough.
-private struct RowBytes {
+struct RowBytes {
   /// The address after the bytes written.
-  private(set) var end: UnsafeMutableRawPointer
+  private var end: UnsafeMutableRawPointer
 
-  init(end: UnsafeMutableRawPointer) { self.end = end }
+  /// Appends what `write` writes, which has `room` bytes for it.
+  @inline(__always)
+  static func append(to bytes: inout [UInt8], room: Int, _ write: (inout RowBytes) -> Void) {
+    withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { memory in
+      guard let start = memory.baseAddress else { return }
+      var row = RowBytes(end: start)
+      write(&row)
+      bytes.append(contentsOf: UnsafeRawBufferPointer(start: start, count: start.distance(to: row.end)))
+    }
+  }
 
   @inline(__always)
   mutating func putComma() { put(byte: UInt8(ascii: ",")) }
