@@ -37,20 +37,25 @@ let package = Package(
     .target(name: "SatchelCore", dependencies: ["CNettle", "CUTF8Proc"]),
     .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern", "CScan"]),
     .target(name: "SatchelStorage", dependencies: ["SatchelCore", "SatchelJSON", "CSQLite"]),
+    // Immutable bytes, which documents refer to.
+    .target(
+      name: "SatchelAssets", dependencies: ["SatchelCore", "SatchelJSON", "SatchelStorage", "CScan"]),
     // Object stores; they know nothing of SQLite.
     .target(name: "SatchelRemote", dependencies: ["SatchelCore", "SatchelJSON", "CCurl"]),
     .target(
       name: "SatchelSync",
-      dependencies: ["SatchelCore", "SatchelJSON", "SatchelRemote", "SatchelStorage"]),
+      dependencies: ["SatchelCore", "SatchelJSON", "SatchelRemote", "SatchelAssets", "SatchelStorage"]),
     // The engine under records and state.
     .target(
       name: "SatchelDocuments",
-      dependencies: ["SatchelCore", "SatchelStorage", "SatchelSync", "SatchelJSON", "CScan"]),
+      dependencies: [
+        "SatchelCore", "SatchelStorage", "SatchelAssets", "SatchelSync", "SatchelJSON", "CScan",
+      ]),
 
     // Subjects.
     .target(
       name: "SatchelCatalogue",
-      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CScan", "CUTF8Proc"]),
+      dependencies: ["SatchelCore", "SatchelStorage", "SatchelAssets", "SatchelJSON", "CScan", "CUTF8Proc"]),
     .target(
       name: "SatchelPhotos",
       dependencies: [
@@ -75,7 +80,7 @@ let package = Package(
     .target(
       name: "Satchel",
       dependencies: [
-        "SatchelCatalogue", "SatchelDocuments", "SatchelPhotos", "SatchelStories", "SatchelRecords",
+        "SatchelAssets", "SatchelCatalogue", "SatchelDocuments", "SatchelPhotos", "SatchelStories", "SatchelRecords",
         "SatchelState", "SatchelTwee",
       ]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
@@ -95,6 +100,9 @@ let package = Package(
     .testTarget(
       name: "SatchelStorageTests",
       dependencies: ["SatchelStorage", "SatchelStorageTesting", "SatchelTesting"]),
+    .testTarget(
+      name: "SatchelAssetsTests",
+      dependencies: ["SatchelAssets", "Satchel", "SatchelStorageTesting", "SatchelTesting"]),
     .testTarget(
       name: "SatchelCatalogueTests",
       dependencies: ["SatchelCatalogue", "Satchel", "SatchelStorageTesting", "SatchelTesting"]),

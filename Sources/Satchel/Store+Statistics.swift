@@ -45,7 +45,7 @@ private struct StatisticsReader {
   private static let owners = [
     ("photo", "photos"), ("story_", "stories"), ("record", "records"), ("conflict", "conflicts"),
     ("outbox_", "outbox"), ("remote_", "remote"), ("sync_", "sync"), ("sqlite_", "store"),
-    ("change", "store"), ("subject", "store"),
+    ("change", "store"), ("subject", "store"), ("asset", "assets"),
   ]
 
   func read(path: String) throws -> StoreStatistics {
@@ -120,6 +120,14 @@ private struct StatisticsReader {
         StoreStatistics.Count(name: "members", count: state.members),
         StoreStatistics.Count(name: "scores", count: state.scores),
         StoreStatistics.Count(name: "items", count: state.items),
+      ]
+    }
+    if subjects.contains(AssetSchema.subject.name) {
+      counts["assets"] = [
+        try count("assets", "SELECT count(*) FROM asset WHERE place > 0"),
+        try count("bytes", "SELECT ifnull(sum(size), 0) FROM asset WHERE place > 0"),
+        try count("files", "SELECT count(*) FROM asset WHERE place = 2"),
+        try count("file_bytes", "SELECT ifnull(sum(size), 0) FROM asset WHERE place = 2"),
       ]
     }
     if subjects.contains(OutboxSchema.subject.name) {

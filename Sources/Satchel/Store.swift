@@ -1,3 +1,4 @@
+@_exported import SatchelAssets
 @_exported import SatchelCatalogue
 @_exported import SatchelCore
 @_exported import SatchelDocuments
@@ -28,6 +29,7 @@ public final class Store: Sendable {
   package let database: Database
   let outbox: Outbox
   private let lazyCatalogue = Lazy<Catalogue>()
+  private let lazyAssets = Lazy<AssetStore>()
   private let lazyState = Lazy<StateStore>()
   private let lazyRecords = Lazy<RecordStore>()
   /// The photo catalogues that are in use; `close()` releases their leases.
@@ -68,6 +70,9 @@ public final class Store: Sendable {
   /// The content that is scoped to places.
   public var catalogue: Catalogue { lazyCatalogue.value { Catalogue(database: database) } }
 
+  /// The bytes that documents refer to: pictures, sounds, files.
+  public var assets: AssetStore { lazyAssets.value { AssetStore(database) } }
+
   /// The app's small, frequently changed values.
   public var state: StateStore { lazyState.value { StateStore(recordStore) } }
 
@@ -98,7 +103,7 @@ public final class Store: Sendable {
       SubjectSchema("sync") { SyncLogSchema.subject }, SubjectSchema("records") { RecordSchema.subject },
       SubjectSchema("outbox") { OutboxSchema.subject }, SubjectSchema("mirrors") { MirrorSchema.subject },
       SubjectSchema("clock") { ClockSchema.subject },
-      SubjectSchema("conflicts") { ConflictSchema.subject },
+      SubjectSchema("conflicts") { ConflictSchema.subject }, SubjectSchema("assets") { AssetSchema.subject },
     ]
 
   /// The migrations of the store's schema, oldest first. A released migration is never changed. The other
@@ -156,6 +161,7 @@ public final class Store: Sendable {
       { try SyncLogCheck.check(self.database, documents: self.syncLog.documents) },
       { try RecordCollection.check(self.database) },
       { try StateStore.check(self.database) },
+      { try AssetStore.check(self.database) },
       { try self.outbox.check(self.database) },
     ]
     return subjects.flatMap { check in

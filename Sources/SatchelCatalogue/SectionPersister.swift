@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
@@ -13,6 +14,7 @@ final class SectionPersister {
   private let chain: PlaceChain
   private let scopes: Set<Scope>
   private let variants: VariantIndex.View
+  private var assets: AssetRecorder
   private var nextRow: Int64
   /// Whether a stored entity with nested ones was kept: the section then has these instead of the delivered
   /// ones.
@@ -37,6 +39,7 @@ final class SectionPersister {
     self.chain = chain
     scopes = Set(Scope.allCases.filter { chain.place(of: $0) != nil })
     variants = try catalogue.index.view(of: connection)
+    assets = try AssetRecorder(catalogue.database, transaction)
     nextRow = try VariantIndex.nextRow(connection)
   }
 
@@ -149,6 +152,7 @@ final class SectionPersister {
     keepsNestedEntities = false
     changedEntities = []
     receipt.problems = normalized.problems.map { .init(pointer: $0.pointer, reason: $0.reason) }
+    receipt.problems += try AssetRecorder.problems(in: tape, at: content, pointer: pointer)
 
     let usedBefore = Set(templateBefore?.placeholders.map(\.target.entity) ?? [])
     var rows: [Int64] = []
@@ -178,9 +182,10 @@ final class SectionPersister {
     let context = try source()
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
     for entity in normalized.entities { counts[entity.effectiveScope.rawValue] += 1 }
-    try SectionTable.write(
+    let section = try SectionTable.write(
       payload, content: isSameTemplate ? nil : filled, counts: counts, replacing: before, of: context,
       in: transaction)
+    if !isSameTemplate { try filled.bytes.withUnsafeBytes { try assets.note($0, of: AssetOwner(.section, section)) } }
     try ContextTable.list(
       payload.name, of: context, chain, counts: counts, before: before?.counts, in: transaction)
     if !isSameTemplate { receipt.bytes += filled.bytes.count }
@@ -249,6 +254,7 @@ final class SectionPersister {
         row, tag, place: place, displayName: entity.displayName, body: body,
         placeholders: PlaceholderCoding.encode(entity.placeholders), source: try source(),
         now: transaction.now)
+      try assets.note(body, of: AssetOwner(.entity, row))
       changedEntities.append(tag.entityID)
       catalogue.index.add(hash, row: row, in: transaction)
       receipt.saved += 1
@@ -273,6 +279,7 @@ final class SectionPersister {
         row, tag, displayName: entity.displayName, body: body,
         placeholders: PlaceholderCoding.encode(entity.placeholders), source: try source(),
         now: transaction.now)
+      try assets.note(body, of: AssetOwner(.entity, row))
       changedEntities.append(tag.entityID)
       if isStored { receipt.updated += 1 } else { receipt.saved += 1 }
       receipt.bytes += body.count

@@ -53,7 +53,7 @@ struct SectionTable {
 
   // MARK: Writing
 
-  /// Writes a section's header and content.
+  /// Writes a section's header and content, and returns its id.
   ///
   /// - Parameters:
   ///   - content: nil for that of the replaced section
@@ -61,7 +61,7 @@ struct SectionTable {
   static func write(
     _ section: SectionPayload, content: Template<SectionTarget>?, counts: [Int64],
     replacing before: SectionRecord?, of context: Int64, in transaction: Transaction
-  ) throws {
+  ) throws -> Int64 {
     let connection = transaction.connection
     let id = try content.map { try write($0, replacing: before, connection) } ?? before?.id ?? 0
     try connection.run(
@@ -74,6 +74,7 @@ struct SectionTable {
       section.extra.map { .text($0) } ?? .null, .integer(transaction.now), .integer(counts[0]),
       .integer(counts[1]), .integer(counts[2]),
       .integer(counts[3]), .integer(counts[4]), .integer(counts[5]))
+    return id
   }
 
   /// Writes a section's content, and returns its id.

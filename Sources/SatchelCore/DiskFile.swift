@@ -17,6 +17,20 @@ package struct DiskFile: ~Copyable {
     self.calls = calls
   }
 
+  /// Opens a file or directory in an open directory. Symbolic links are not followed, and a named pipe does not block.
+  ///
+  /// - Parameter name: one component
+  package init(
+    _ name: String, in directory: borrowing DiskFile, _ flags: Int32, mode: mode_t = 0o644
+  ) throws {
+    let path = directory.path + "/" + name
+    let opened = openat(directory.descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode)
+    guard opened >= 0 else { throw SatchelError(errno: errno, path) }
+    descriptor = opened
+    self.path = path
+    calls = directory.calls
+  }
+
   deinit { close(descriptor) }
 
   package func status() throws -> stat {
@@ -90,9 +104,37 @@ package struct DiskFile: ~Copyable {
 
   /// Syncs the directory that holds `path`, so that names in it survive a power loss.
   package static func syncDirectory(of path: String, calls: FileCalls = .system) throws {
-    let directory = try DiskFile(directory(of: path), O_RDONLY | O_DIRECTORY, calls: calls)
-    while calls.sync(directory.descriptor) != 0, !cannotSyncDirectories(errno) {
-      guard errno == EINTR else { throw SatchelError(errno: errno, directory.path) }
+    try DiskFile(directory(of: path), O_RDONLY | O_DIRECTORY, calls: calls).syncNames()
+  }
+
+  /// Syncs the names in a directory, so that they survive a power loss.
+  package func syncNames() throws {
+    while calls.sync(descriptor) != 0, !Self.cannotSyncDirectories(errno) {
+      guard errno == EINTR else { throw SatchelError(errno: errno, path) }
+    }
+  }
+
+  /// Returns the names in a directory without "." and "..", unordered; without those that are not UTF-8.
+  package func names() throws -> [String] {
+    // A second descriptor, because readdir moves the offset of an open directory.
+    let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0, let stream = fdopendir(copy) else {
+      let code = errno
+      if copy >= 0 { close(copy) }
+      throw SatchelError(errno: code, path)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw SatchelError(errno: errno, path) }
+        return names
+      }
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(validating: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let name, name != ".", name != ".." { names.append(name) }
     }
   }
 

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
@@ -168,6 +169,8 @@ package struct MigrationRun {
       try body.withUnsafeBytes { body in
         try schema?.check(body, location)
         try write(body, record)
+        try work.setAssets(
+          AssetReferences.mayContain(body) ? AssetReferences(in: body) : nil, of: record.row, isNew: false)
       }
     } catch let error as JSONError {
       throw SatchelError(.invalid, "\(location): \(error)", underlying: error)

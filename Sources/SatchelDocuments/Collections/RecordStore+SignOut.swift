@@ -36,6 +36,8 @@ extension RecordStore {
       try connection.run(sql)
     }
     try ConflictLog(connection).removeAll(.records)
+    try work(in: transaction).assets()?.removeReferences(
+      of: .record, rows: RecordRow.base(of: 1)...Int64.max, now: transaction.now)
     try keepKeysOfReserved(connection)
     let names = collections.map(\.name)
     if !names.isEmpty { transaction.note(subject: .records, keys: names) }

@@ -11,7 +11,7 @@ package final class RecordStore: Sendable {
   private let kept = Locked<[Int64: Kept]>([:])
   private let work = Locked<RecordWork?>(nil)
   /// The collections as the latest transaction left them, with the number of that transaction.
-  private let known = Locked<(transaction: UInt64, collections: [Int64: CollectionState])>((0, [:]))
+  private let known = Locked<Known>(Known())
   private let hasWritten = Locked(false)
   /// The mirrors that are written after commits, and the observer of these commits.
   let followed = Locked<[FollowedMirror]>([])
@@ -26,6 +26,13 @@ package final class RecordStore: Sendable {
   let liveQueries = LiveQueries()
   /// Applies the entries of the sync log that a declaration concerns, without network.
   private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
+
+  private struct Known {
+    var transaction: UInt64 = 0
+    var collections: [Int64: CollectionState] = [:]
+    /// Whether the store has tables of assets; nil when that was not asked.
+    var hasAssets: Bool?
+  }
 
   /// The cached values of one collection, in one dictionary: each specialization of a dictionary costs time
   /// when an app starts.
@@ -239,14 +246,18 @@ package final class RecordStore: Sendable {
   }
 
   /// Ends the work of a transaction that is about to commit; the next transaction may reuse its collections.
-  func keep(_ collections: [Int64: CollectionState], _ over: RecordWork, in transaction: Transaction) {
-    known.withLock { $0 = (transaction.number, collections) }
+  func keep(
+    _ collections: [Int64: CollectionState], hasAssets: Bool?, _ over: RecordWork, in transaction: Transaction
+  ) {
+    known.withLock {
+      $0 = Known(transaction: transaction.number, collections: collections, hasAssets: hasAssets)
+    }
     work.withLock { if $0 === over { $0 = nil } }
   }
 
   /// Ends the work of a transaction that failed, and discards everything that may stem from it.
   func forgetAll() {
-    known.withLock { $0 = (0, [:]) }
+    known.withLock { $0 = Known() }
     let released = work.withLock { work -> RecordWork? in
       defer { work = nil }
       return work
@@ -261,9 +272,9 @@ package final class RecordStore: Sendable {
       work.enterScope()
       return work
     }
+    let known = known.withLock { $0.transaction == transaction.predecessor ? $0 : Known() }
     let newWork = RecordWork(
-      self, transaction,
-      collections: known.withLock { $0.transaction == transaction.predecessor ? $0.collections : [:] })
+      self, transaction, collections: known.collections, hasAssets: known.hasAssets)
     hasWritten.withLock { $0 = true }
     work.withLock { $0 = newWork }
     transaction.beforeCommit(once: "records") { [weak newWork] _ in try newWork?.finish() }

@@ -247,8 +247,11 @@ package struct ReservedWriter: ReservedDocuments {
         let old = try row.flatMap { try RecordTable(connection: connection).head($0, withBody: false) }
         var write = RecordWork.RowWrite(key: key, hash: hash, row: row, old: old, isSealed: document.isSealed)
         write.modified = document.modified
-        let revision = try document.body.withUnsafeBytes {
-          try work.write($0, write, in: collection).revision
+        let revision = try document.body.withUnsafeBytes { body in
+          let assets = try work.assetReferences(in: body, of: row, key, isStrict: false, in: collection)
+          let (record, revision) = try work.write(body, write, in: collection)
+          try work.setAssets(assets, of: record, isNew: old == nil)
+          return revision
         }
         try work.mergeIfNeeded(collection)
         return ReservedVersion(revision: revision, modified: document.modified)

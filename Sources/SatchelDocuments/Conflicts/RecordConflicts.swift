@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
@@ -41,14 +42,14 @@ struct RecordConflicts {
   ) throws {
     var row = row(key, in: collection, versions, time: time)
     row.side = side
-    try log.add(row)
+    try add(row, versions)
   }
 
   /// Stores both versions until the host decides.
   func open(_ key: String, in collection: Int64, _ versions: Versions, time: Int64) throws {
     var row = row(key, in: collection, versions, time: time)
     row.kind = .open
-    try log.add(row)
+    try add(row, versions)
   }
 
   /// Stores the reason why a remote version is not applied.
@@ -61,7 +62,20 @@ struct RecordConflicts {
   ) throws {
     var row = row(key, in: collection, versions, time: time)
     (row.kind, row.code, row.reason, row.waitsFor) = (.waiting, error.code, error.message, other)
+    try add(row, versions)
+  }
+
+  /// Adds a conflict, and records what its versions refer to: their bytes are not evicted.
+  private func add(_ row: ConflictLog.Row, _ versions: Versions) throws {
     try log.add(row)
+    let kept = [versions.local?.document, versions.remote, versions.base].compactMap { $0 }
+    guard kept.contains(where: { $0.withUnsafeBytes { AssetReferences.mayContain($0) } }),
+      try AssetTable.exists(in: log.connection)
+    else { return }
+    let owner = AssetOwner(.conflict, log.connection.lastInsertedRow)
+    var all = AssetReferences()
+    for version in kept { try version.withUnsafeBytes { all.add(try AssetReferences(in: $0)) } }
+    try AssetTable(log.connection).setReferences(of: owner, to: all, now: row.time)
   }
 
   private func row(_ key: String, in collection: Int64, _ versions: Versions, time: Int64) -> ConflictLog.Row

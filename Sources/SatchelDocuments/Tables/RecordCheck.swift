@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 import SatchelSync
@@ -90,6 +91,7 @@ struct RecordCheck {
       checkSealed(candidate, rules, name: name)
       for index in rules.indexes { try check(candidate, index, name: name) }
       references += try check(candidate, row, rules: rules, name: name)
+      try checkAssets(candidate, name: name)
       return true
     }
     let stored = try connection.number(
@@ -98,6 +100,16 @@ struct RecordCheck {
     if stored != references {
       report("record_reference", "\(row.name): has \(stored) references; \(references) were expected")
     }
+  }
+
+  /// Reports a document whose assets are not recorded as it refers to them.
+  private func checkAssets(_ candidate: borrowing Candidate, name: String) throws {
+    guard AssetReferences.mayContain(candidate.body) else { return }
+    let references = try AssetReferences(in: candidate.body)
+    if references.found.isEmpty { return }
+    guard try AssetTable.exists(in: connection),
+      try AssetTable(connection).has(references, of: AssetOwner(.record, candidate.row))
+    else { return report("asset_reference", "\(name): refers to assets that are not recorded for it") }
   }
 
   /// Reports sensitive fields that cannot be opened with the keys that are set.

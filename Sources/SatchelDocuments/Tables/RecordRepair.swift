@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 import SatchelSync
@@ -36,6 +37,7 @@ struct RecordRepair {
         try IndexBuild(connection, row, index: index).run()
       }
       if !rules.relations.isEmpty { try rebuildReferences(of: row, rules) }
+      try rebuildAssets(of: row)
     }
     try RecordRevisions.advance(connection)
     try connection.mend(RecordRules.rows)
@@ -106,6 +108,25 @@ struct RecordRepair {
         let targets = try? RecordWork.targets(of: candidate.body, relation, candidate.key, in: row)
         for target in targets ?? [] { try table.insert(relation, target, source: candidate.row) }
       }
+      return true
+    }
+  }
+}
+
+extension RecordRepair {
+  /// Records again what the documents of a collection refer to. What sealed fields refer to is kept as it is.
+  private func rebuildAssets(of row: CollectionState) throws {
+    guard try AssetTable.exists(in: connection) else { return }
+    let table = AssetTable(connection)
+    try RecordFetch(connection, row).all { candidate in
+      var references = AssetReferences()
+      if AssetReferences.mayContain(candidate.body) {
+        references.add(try AssetReferences(in: candidate.body))
+      } else if candidate.isSealed {
+        return true
+      }
+      try table.setReferences(
+        of: AssetOwner(.record, candidate.row), to: references, now: transaction.now)
       return true
     }
   }

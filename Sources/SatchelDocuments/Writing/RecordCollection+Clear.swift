@@ -56,6 +56,8 @@ extension RecordStore {
       try work.flush()
       work.forget(id)
       forgetRules(of: id)
+      try work.assets()?.removeReferences(
+        of: .record, rows: RecordRow.base(of: id)...RecordRow.base(of: id + 1), now: transaction.now)
       try removeRows(row, connection)
       transaction.note(subject: .records, keys: [name])
       return id

@@ -33,6 +33,8 @@ extension RecordWork {
     let rules = try collection.rules
     let references =
       rules.relations.isEmpty ? nil : try referenceChanges(old?.body, body, key: key, in: collection)
+    let assets = try assetReferences(
+      in: body, of: row, key, isStrict: remote == nil && isChange, in: collection)
     let sealed = rules.isSensitive ? try sealed(body, key, in: collection) : nil
     var write = RowWrite(key: key, hash: hash, row: row, old: old, isSealed: sealed != nil)
     write.revision = remote?.revision ?? 0
@@ -46,6 +48,7 @@ extension RecordWork {
         ?? self.write(body, write, in: collection)
       try apply(entries, record, in: collection)
       if let references { try apply(references, record, in: collection) }
+      try setAssets(assets, of: record, isNew: old == nil)
       collection.noteChange(key)
       if try collection.isSynchronized, isChange { try tracker()?.notePut(key, in: collection.name) }
       if collection.isBound { try reconsiderWaiting(for: key, in: collection) }
@@ -168,6 +171,7 @@ extension RecordWork {
         try RecordIDs.keys.remove((collection.keys.source.hash(key), row), connection)
       }
       try connection.run("DELETE FROM record_kept WHERE record = ?", .integer(row))
+      try removeAssets(of: row)
       collection.numbers.count -= 1
       collection.numbers.revised = max(
         collection.numbers.revised, min(old.revision, RecordRow.maxStartingRevision))

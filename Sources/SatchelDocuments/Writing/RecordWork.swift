@@ -30,12 +30,18 @@ final class RecordWork {
   var checksUniqueAtOnce = false
   /// Rows whose unique values other records may have already, because they are written or deleted next.
   var released: Set<Int64> = []
+  /// Whether the store has tables of assets; nil before it was determined.
+  var hasAssets: Bool?
   /// A buffer for index keys, reused for each record.
   var keyBuffer: [UInt8] = []
 
   /// - Parameter collections: as the previous transaction left them, when no other process has written since
-  init(_ store: RecordStore, _ transaction: Transaction, collections: [Int64: CollectionState]) {
+  init(
+    _ store: RecordStore, _ transaction: Transaction, collections: [Int64: CollectionState],
+    hasAssets: Bool?
+  ) {
     self.store = store
+    self.hasAssets = hasAssets
     self.transaction = transaction
     self.collections = collections
     for collection in collections.values { collection.resetChanges() }
@@ -97,7 +103,7 @@ final class RecordWork {
   }
 
   private func restore(_ before: [Int64: CollectionState.Numbers]) {
-    (knownTracker, hasWaiting) = (nil, nil)
+    (knownTracker, hasWaiting, hasAssets) = (nil, nil, nil)
     for (id, collection) in collections {
       collection.keys.forget()
       if let numbers = before[id] {
@@ -164,7 +170,7 @@ final class RecordWork {
     }
     for collection in changed { try writeMirror(of: collection) }
     if !keys.isEmpty { try live().note(subject: .records, keys: keys) }
-    try store.keep(collections, self, in: live())
+    try store.keep(collections, hasAssets: hasAssets, self, in: live())
   }
 
   /// Writes the mirror of a collection before the commit when its mode is `.fileFirst`.

@@ -1,0 +1,191 @@
+import SatchelCore
+
+/// The folder next to a store, `{store}.assets`, with the files of its larger assets: `00` to `ff` with files named by
+/// their SHA-256, `incoming` with files that are being written, and `lock`.
+///
+/// A file is complete and synced before it has its name, and is never written again. Names are renamed and removed only
+/// while the caller holds SQLite's write lock, so that neither another process's sweep nor its put comes between. No
+/// symbolic link is followed, and nothing from a document, a URL or a remote becomes part of a path.
+package struct AssetFolder: Sendable {
+  package let path: String
+  let calls: FileCalls
+
+  /// - Parameter store: the store's path, without symbolic links
+  package init(of store: String, calls: FileCalls = .system) {
+    path = store + ".assets"
+    self.calls = calls
+  }
+
+  private static let incoming = "incoming"
+  private static let lock = "lock"
+
+  package var exists: Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// Opens the folder.
+  ///
+  /// - Throws: `.notFound` when there is none; `.invalid` for a symbolic link and for what is no folder
+  private func open() throws -> DiskFile { try DiskFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, calls: calls) }
+
+  /// Opens the folder; creates it, and makes its name durable, where there is none.
+  private func make() throws -> DiskFile {
+    guard mkdir(path, 0o700) == 0 else {
+      guard errno == EEXIST else { throw SatchelError(errno: errno, path) }
+      return try open()
+    }
+    let folder = try open()
+    try DiskFile.syncDirectory(of: path, calls: calls)
+    return folder
+  }
+
+  private func directory(_ name: String, in folder: borrowing DiskFile, making: Bool = false) throws -> DiskFile {
+    let flags = O_RDONLY | O_DIRECTORY
+    if making, mkdirat(folder.descriptor, name, 0o700) == 0 {
+      let made = try DiskFile(name, in: folder, flags)
+      try folder.syncNames()
+      return made
+    }
+    guard !making || errno == EEXIST else { throw SatchelError(errno: errno, folder.path + "/" + name) }
+    return try DiskFile(name, in: folder, flags)
+  }
+
+  // MARK: Writing
+
+  /// A file of `incoming`, which its writer has locked. It is removed unless it gets its name.
+  final class Incoming {
+    let file: DiskFile
+    let name: String
+    private let directory: DiskFile
+    private var isPlaced = false
+
+    fileprivate init(_ file: consuming DiskFile, named name: String, in directory: consuming DiskFile) {
+      self.file = file
+      self.name = name
+      self.directory = directory
+    }
+
+    deinit { if !isPlaced { unlinkat(directory.descriptor, name, 0) } }
+
+    /// Gives the file, which is synced, the name of its content; the caller holds the write lock.
+    fileprivate func rename(to name: String, in target: borrowing DiskFile) throws {
+      guard renameat(directory.descriptor, self.name, target.descriptor, name) == 0 else {
+        throw SatchelError(errno: errno, target.path + "/" + name)
+      }
+      isPlaced = true
+      try target.syncNames()
+    }
+  }
+
+  /// Creates an empty file in `incoming`.
+  func makeIncoming() throws -> Incoming {
+    let folder = try make()
+    let directory = try directory(Self.incoming, in: folder, making: true)
+    let name = HexadecimalName.random(digits: 32)
+    let file = try DiskFile(name, in: directory, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+    guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SatchelError(errno: errno, file.path) }
+    return Incoming(file, named: name, in: directory)
+  }
+
+  /// Gives a file that was written and synced the name of its content. The caller holds the write lock of the store.
+  func place(_ incoming: Incoming, as digest: AssetDigest) throws {
+    let name = digest.text
+    try incoming.rename(to: name, in: directory(String(name.prefix(2)), in: open(), making: true))
+  }
+
+  // MARK: Reading
+
+  /// Opens the file of an asset.
+  ///
+  /// - Throws: `.notFound`; `.invalid` for a symbolic link, and for what is no file
+  package func open(_ digest: AssetDigest) throws -> DiskFile {
+    let name = digest.text
+    let file = try DiskFile(name, in: directory(String(name.prefix(2)), in: open()), O_RDONLY)
+    try DiskFile.refuseSpecial(file.path, file.status())
+    return file
+  }
+
+  /// The path of an asset's file.
+  package func path(of digest: AssetDigest) -> String {
+    let name = digest.text
+    return "\(path)/\(name.prefix(2))/\(name)"
+  }
+
+  // MARK: Removing
+
+  /// The lock of the folder: shared by those that use paths of its files, exclusive for deleting them. It ends with the
+  /// value.
+  package struct Lock: ~Copyable {
+    private let file: DiskFile
+
+    fileprivate init?(_ file: consuming DiskFile, _ operation: Int32) throws {
+      while flock(file.descriptor, operation | LOCK_NB) != 0 {
+        if errno == EINTR { continue }
+        guard errno == EWOULDBLOCK else { throw SatchelError(errno: errno, file.path) }
+        return nil
+      }
+      self.file = file
+    }
+
+    // Closing is not enough: a child process that the host has forked meanwhile has the file open, too.
+    deinit { flock(file.descriptor, LOCK_UN) }
+  }
+
+  /// Keeps files from being deleted.
+  ///
+  /// - Throws: `.busy` while files are deleted, which takes as long as deleting them; `.notFound` without the folder
+  package func lockShared() throws -> Lock {
+    // Deleting ends soon; a limit keeps a process that is stopped while it deletes from blocking others for ever.
+    let start = Clock.monotonic.now()
+    while true {
+      if let lock = try Lock(openLock(), LOCK_SH) { return lock }
+      guard Clock.monotonic.now() - start < 10_000 else {
+        throw SatchelError(.busy, "\(path): another process deletes files here")
+      }
+      usleep(2_000)
+    }
+  }
+
+  /// - Returns: nil while a reader, a player or a backup uses the files
+  func lockExclusive() throws -> Lock? { try Lock(openLock(), LOCK_EX) }
+
+  private func openLock() throws -> DiskFile {
+    try DiskFile(Self.lock, in: open(), O_RDWR | O_CREAT, mode: 0o600)
+  }
+
+  /// Deletes the file of an asset, if it exists. The caller holds the write lock of the store and the exclusive lock.
+  func remove(_ digest: AssetDigest) throws {
+    let name = digest.text
+    do {
+      let directory = try directory(String(name.prefix(2)), in: open())
+      guard unlinkat(directory.descriptor, name, 0) == 0 || errno == ENOENT else {
+        throw SatchelError(errno: errno, directory.path + "/" + name)
+      }
+    } catch let error as SatchelError where error.code == .notFound {
+      return
+    }
+  }
+
+  /// Removes the files in `incoming` that no writer has locked.
+  func removeAbandoned() throws {
+    guard let directory = try? directory(Self.incoming, in: open()) else { return }
+    for name in try directory.names() {
+      guard let file = try? DiskFile(name, in: directory, O_RDWR), flock(file.descriptor, LOCK_EX | LOCK_NB) == 0
+      else { continue }
+      unlinkat(directory.descriptor, name, 0)
+    }
+  }
+
+  /// Visits the names of all files of assets.
+  package func each(_ visit: (AssetDigest) throws -> Void) throws {
+    guard exists else { return }
+    let folder = try open()
+    for name in try folder.names() where HexadecimalName.isName(name, digits: 2) {
+      guard let directory = try? directory(name, in: folder) else { continue }
+      for file in try directory.names() where file.hasPrefix(name) {
+        if let digest = AssetDigest(file) { try visit(digest) }
+      }
+    }
+  }
+}

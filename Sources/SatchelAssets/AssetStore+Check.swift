@@ -1,0 +1,191 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// What a verification of the assets has found.
+public struct AssetVerifyReport: Equatable, Sendable, JSONConvertible {
+  /// The assets whose bytes were looked at.
+  public var checked = 0
+  /// The SHA-256 of those whose file is lost.
+  public var lost: [String] = []
+  /// The SHA-256 of those that have other bytes or another size.
+  public var damaged: [String] = []
+  /// The files that no asset names; an unclean end may leave them.
+  public var orphans = 0
+
+  public var json: JSONValue {
+    [
+      "checked": .int(Int64(checked)), "lost": .array(lost.map { .string($0) }),
+      "damaged": .array(damaged.map { .string($0) }), "orphans": .int(Int64(orphans)),
+    ]
+  }
+}
+
+extension AssetStore {
+  /// Checks that the bytes of all assets are there, and marks those that are not as `missing` or `remote`, so that they
+  /// are fetched again where that is possible. Files without an asset are deleted.
+  ///
+  /// - Parameters:
+  ///   - deep: whether all bytes are read and hashed
+  ///   - progress: called with the numbers of checked and of all assets; returns false to cancel
+  /// - Throws: `SatchelError` `.cancelled`, `.invalid` in a transaction, `.io`, `.closed`
+  public func verify(deep: Bool = true, progress: BackupProgress = { _, _ in true }) throws -> AssetVerifyReport {
+    guard !database.isInTransaction else {
+      throw SatchelError(.invalid, "\(database.path): assets cannot be verified in a transaction")
+    }
+    var report = AssetVerifyReport()
+    for (digest, finding) in try findings(deep: deep, checked: &report.checked, progress: progress) {
+      if finding == .lost { report.lost.append(digest.text) } else { report.damaged.append(digest.text) }
+      if !database.options.isReadOnly { try mark(digest, deep: deep) }
+    }
+    report.orphans = try sweep()
+    return report
+  }
+
+  private enum Finding { case lost, damaged }
+
+  private func findings(
+    deep: Bool, checked: inout Int, progress: BackupProgress
+  ) throws -> [(AssetDigest, Finding)] {
+    let all: [AssetDigest] = try read { table in
+      var all: [AssetDigest] = []
+      try table.connection.each("SELECT sha256 FROM asset WHERE place > 0 ORDER BY sha256") {
+        if let digest = AssetDigest(Array($0.bytes(0))) { all.append(digest) }
+      }
+      return all
+    } ?? []
+    var found: [(AssetDigest, Finding)] = []
+    for digest in all {
+      guard progress(checked, all.count) else {
+        throw SatchelError(.cancelled, "\(database.path): cancelled by the caller")
+      }
+      if let finding = try finding(digest, deep: deep) { found.append((digest, finding)) }
+      checked += 1
+    }
+    return found
+  }
+
+  private func finding(_ digest: AssetDigest, deep: Bool) throws -> Finding? {
+    do {
+      let reader = try open(Asset(digest))
+      if deep { try reader.verify() }
+      return nil
+    } catch let error as SatchelError where error.code == .damaged || error.code == .invalid {
+      return access(folder.path(of: digest), F_OK) == 0 ? .damaged : .lost
+    } catch let error as SatchelError where error.code == .notFound {
+      // Removed meanwhile.
+      return nil
+    }
+  }
+
+  /// Marks an asset as absent, after a second look in a transaction.
+  private func mark(_ digest: AssetDigest, deep: Bool) throws {
+    try write { table, transaction in
+      guard let row = try table.row(digest), row.place != .absent,
+        try finding(digest, deep: deep) != nil
+      else { return }
+      try table.removeBytes(row, digest)
+    }
+  }
+
+  /// Checks the invariants of the rows and the presence of the files; used by the check of a store.
+  package static func check(_ database: Database) throws -> [StoreFinding] {
+    guard try database.has(AssetSchema.subject) else { return [] }
+    let store = AssetStore(database)
+    var findings = try database.read { try $0.findings(of: AssetRules.all) }
+    var checked = 0
+    for (digest, finding) in try store.findings(deep: false, checked: &checked, progress: { _, _ in true }) {
+      let reason = finding == .lost ? "its file is lost" : "its file has another size"
+      findings.append(
+        StoreFinding(
+          code: "asset", message: "\(store.folder.path(of: digest)): \(reason); assets.verify marks it as missing"))
+    }
+    return findings
+  }
+
+  /// Repairs the rows after others were lost, and takes files that are there as the assets that they are. References are
+  /// rebuilt by the subjects that have them.
+  package static func repair(_ database: Database) throws {
+    guard try database.has(AssetSchema.subject) else { return }
+    let store = AssetStore(database)
+    try database.write { transaction in
+      try transaction.connection.mend(AssetRules.all)
+      try transaction.connection.run("DELETE FROM asset_garbage")
+    }
+    try store.adoptFiles()
+  }
+
+  /// Makes the rows agree with the files: a file whose bytes have its name is an asset that is here.
+  package func adoptFiles() throws {
+    guard !database.isMemory, folder.exists else { return }
+    try write { table, transaction in
+      try table.connection.run(
+        "UPDATE asset SET place = 0 WHERE place = 2 OR place = 1 AND id NOT IN (SELECT asset FROM asset_bytes)")
+      try folder.each { digest in
+        guard let size = try? size(ofFile: digest) else { return }
+        let row = try table.made(digest, size: size, now: transaction.now)
+        if row.place == .absent { try table.setPlace(.file, of: row.id, size: size, now: transaction.now) }
+      }
+    }
+  }
+
+  /// - Returns: nil for a file whose bytes do not have its name
+  private func size(ofFile digest: AssetDigest) throws -> Int64? {
+    let file = try folder.open(digest)
+    let size = Int64(try file.status().st_size)
+    let reader = try AssetReader(folder, digest, size: size)
+    try reader.verify()
+    return size
+  }
+}
+
+/// The rules of the tables of assets.
+enum AssetRules {
+  static let all = [
+    Invariant(
+      "asset", counted: "% assets are said to be rows, but their bytes are not here",
+      offenders: """
+        SELECT 1 FROM asset a WHERE place = 1
+        AND ifnull((SELECT length(bytes) FROM asset_bytes WHERE asset = a.id), -1) <> ifnull(size, -2)
+        """,
+      mending: """
+        UPDATE asset SET place = 0 WHERE place = 1
+        AND ifnull((SELECT length(bytes) FROM asset_bytes WHERE asset = asset.id), -1) <> ifnull(size, -2)
+        """),
+    Invariant(
+      "asset", counted: "% assets have an invalid SHA-256, or no size",
+      offenders: "SELECT 1 FROM asset WHERE length(sha256) <> 32 OR place > 0 AND size IS NULL",
+      mending: "DELETE FROM asset WHERE length(sha256) <> 32; UPDATE asset SET place = 0 WHERE size IS NULL"),
+    Invariant(
+      "asset_bytes", counted: "% rows of bytes belong to no asset",
+      offenders: """
+        SELECT 1 FROM asset_bytes WHERE asset NOT IN (SELECT id FROM asset WHERE place = 1)
+        """,
+      mending: "DELETE FROM asset_bytes WHERE asset NOT IN (SELECT id FROM asset WHERE place = 1)"),
+    Invariant(
+      "asset_reference", counted: "% references are to assets or URLs that the store does not know",
+      offenders: """
+        SELECT 1 FROM asset_reference WHERE asset > 0 AND asset NOT IN (SELECT id FROM asset)
+        OR source > 0 AND source NOT IN (SELECT id FROM asset_source) OR asset = 0 AND source = 0
+        """,
+      mending: """
+        DELETE FROM asset_reference WHERE asset > 0 AND asset NOT IN (SELECT id FROM asset)
+        OR source > 0 AND source NOT IN (SELECT id FROM asset_source) OR asset = 0 AND source = 0
+        """),
+    Invariant(
+      "asset_source", counted: "% URLs lead to assets that the store does not know",
+      offenders: "SELECT 1 FROM asset_source WHERE asset IS NOT NULL AND asset NOT IN (SELECT id FROM asset)",
+      mending: """
+        UPDATE asset_source SET asset = NULL, etag = NULL
+        WHERE asset IS NOT NULL AND asset NOT IN (SELECT id FROM asset)
+        """),
+    Invariant(
+      "asset_variant", counted: "% variants are of assets that the store does not know",
+      offenders: """
+        SELECT 1 FROM asset_variant WHERE asset NOT IN (SELECT id FROM asset) OR variant NOT IN (SELECT id FROM asset)
+        """,
+      mending: """
+        DELETE FROM asset_variant WHERE asset NOT IN (SELECT id FROM asset) OR variant NOT IN (SELECT id FROM asset)
+        """),
+  ]
+}

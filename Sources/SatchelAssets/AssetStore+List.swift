@@ -1,0 +1,119 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// An asset of a store, as a list shows it.
+public struct AssetEntry: Equatable, Sendable, JSONConvertible {
+  /// 64 hexadecimal digits in lower case.
+  public var sha256: String
+  /// The number of bytes; nil when it is not known.
+  public var size: Int64?
+  public var state: AssetState
+  /// The number of documents, entities and sections that refer to it.
+  public var references: Int
+  /// The URLs that led to it.
+  public var urls: [String]
+  /// Whether it was derived from another asset.
+  public var isVariant: Bool
+  /// When it was last put, dropped or read, in Unix milliseconds.
+  public var usedAt: Int64
+
+  public var json: JSONValue {
+    [
+      "sha256": .string(sha256), "size": size.map { .int($0) } ?? .null, "state": .string(state.rawValue),
+      "references": .int(Int64(references)), "urls": .array(urls.map { .string($0) }),
+      "variant": .bool(isVariant), "used_at": .int(usedAt),
+    ]
+  }
+}
+
+/// A page of a list of assets.
+public struct AssetPage: Equatable, Sendable, JSONConvertible {
+  public var assets: [AssetEntry]
+  /// Where the next page begins; nil after the last one.
+  public var cursor: String?
+
+  public var json: JSONValue {
+    ["assets": .array(assets.map(\.json)), "cursor": cursor.map { .string($0) } ?? .null]
+  }
+}
+
+extension AssetStore {
+  /// The maximum number of assets in a page.
+  static let maxPage = 10_000
+
+  /// Lists assets, in the order in which the store learned of them.
+  ///
+  /// - Parameters:
+  ///   - state: only those in this state
+  ///   - unused: true for those to which nothing refers, false for the others; nil for all
+  ///   - cursor: of the page before
+  ///   - limit: 1 to 10,000
+  /// - Throws: `SatchelError` `.invalid` for a wrong cursor or limit, `.io`, `.closed`
+  public func list(
+    state: AssetState? = nil, unused: Bool? = nil, after cursor: String? = nil, limit: Int = 100
+  ) throws -> AssetPage {
+    guard (1...Self.maxPage).contains(limit) else {
+      throw SatchelError(.invalid, "limit: \(limit) must be 1 to \(Self.maxPage)")
+    }
+    let start = cursor == nil ? 0 : cursor.flatMap { Int64($0) } ?? -1
+    guard start >= 0 else { throw SatchelError(.invalid, "cursor: is not the cursor of a page of assets") }
+    return try read { table in
+      var (page, last) = (AssetPage(assets: [], cursor: nil), start)
+      let connection = table.connection
+      var isFull = false
+      while !isFull {
+        var rows: [(Int64, AssetDigest)] = []
+        try connection.each(
+          "SELECT id, sha256 FROM asset WHERE id > ? ORDER BY id LIMIT 1000", .integer(last)
+        ) { if let digest = AssetDigest(Array($0.bytes(1))) { rows.append((try $0.integer(0), digest)) } }
+        if rows.isEmpty { return page }
+        for (id, digest) in rows {
+          last = id
+          let entry = try table.entry(id, digest)
+          guard let entry, state ?? entry.state == entry.state, unused ?? entry.isUnused == entry.isUnused else {
+            continue
+          }
+          page.assets.append(entry)
+          isFull = page.assets.count == limit
+          if isFull { break }
+        }
+      }
+      let isLast = try connection.number("SELECT EXISTS(SELECT 1 FROM asset WHERE id > ?)", .integer(last)) == 0
+      page.cursor = isLast ? nil : "\(last)"
+      return page
+    } ?? AssetPage(assets: [], cursor: nil)
+  }
+
+  /// Returns what the store knows of an asset; nil when it knows nothing of it.
+  ///
+  /// - Throws: `SatchelError` `.io`, `.closed`
+  public func entry(of asset: Asset) throws -> AssetEntry? {
+    try read { table in try table.find(asset).flatMap { try table.entry($0.row.id, $0.digest) } } ?? nil
+  }
+}
+
+extension AssetEntry {
+  /// Whether nothing refers to it.
+  var isUnused: Bool { references == 0 && !isVariant }
+}
+
+extension AssetTable {
+  func entry(_ id: Int64, _ digest: AssetDigest) throws -> AssetEntry? {
+    guard let row = try row(id) else { return nil }
+    let references = try connection.number(
+      """
+      SELECT (SELECT count(*) FROM asset_reference WHERE asset = ?1) + (SELECT count(*) FROM asset_source s
+      JOIN asset_reference r ON r.source = s.id WHERE s.asset = ?1 AND r.asset <> ?1)
+      """, .integer(id))
+    var urls: [String] = []
+    try connection.each("SELECT url FROM asset_source WHERE asset = ? ORDER BY url", .integer(id)) {
+      urls.append($0.text(0))
+    }
+    let isVariant = try connection.number(
+      "SELECT EXISTS(SELECT 1 FROM asset_variant WHERE variant = ?)", .integer(id)) == 1
+    return AssetEntry(
+      sha256: digest.text, size: row.size, state: try state(row, digest), references: Int(references), urls: urls,
+      isVariant: isVariant, usedAt: row.usedAt)
+  }
+}

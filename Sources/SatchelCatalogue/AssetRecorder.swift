@@ -1,0 +1,46 @@
+import SatchelAssets
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// Records which assets the entities and the template of sections refer to, in the transaction that stores them.
+///
+/// What an entity or a template refers to no longer, because it was removed, is found by the check and by the next prune
+/// of assets: ids of removed rows are overwritten here when they are given again.
+struct AssetRecorder {
+  private let database: Database
+  private let transaction: Transaction
+  private var table: AssetTable?
+
+  init(_ database: Database, _ transaction: Transaction) throws {
+    (self.database, self.transaction) = (database, transaction)
+    table = try database.has(AssetSchema.subject) ? AssetTable(transaction.connection) : nil
+  }
+
+  /// Finds the references of a delivered value that are not valid.
+  ///
+  /// - Parameter pointer: of the value
+  static func problems(
+    in tape: JSONTape, at index: Int, pointer: String
+  ) throws -> [Receipt.Problem] {
+    let text = UnsafeRawBufferPointer(rebasing: tape.bytes[tape.rawRange(index)])
+    guard AssetReferences.mayContain(text) else { return [] }
+    return AssetReferences(in: try tape.value(index)).problems.map {
+      Receipt.Problem(pointer: pointer + $0.pointer, reason: $0.reason)
+    }
+  }
+
+  /// Records what a stored body refers to.
+  mutating func note(_ body: UnsafeRawBufferPointer, of owner: AssetOwner) throws {
+    guard AssetReferences.mayContain(body) else {
+      try table?.removeReferences(of: owner, now: transaction.now)
+      return
+    }
+    let references = try AssetReferences(in: body)
+    if table == nil, !references.found.isEmpty {
+      try database.prepare(AssetSchema.subject)
+      table = AssetTable(transaction.connection)
+    }
+    try table?.setReferences(of: owner, to: references, now: transaction.now)
+  }
+}
