@@ -81,6 +81,7 @@ extension Store {
       try state.signOut(in: transaction)
       try PhotoCatalogue.signOut(in: transaction, of: database)
       try SyncLogTables.signOut(in: transaction)
+      try AssetStore.signOut(in: transaction, of: database)
       try ConditionProbeCache.forgetAll(transaction.connection, of: database)
       try ChangeLog.forget(transaction.connection)
       // Last: of all this, a failed commit brings only the file not back.
@@ -89,6 +90,10 @@ extension Store {
     database.keyring.forgetAll()
     let mirrors = Result { try recordStore.didSignOut() }
     try syncLog.finishSigningOut()
+    if try database.has(AssetSchema.subject), try assets.collect() > 0 {
+      throw SatchelError(
+        .busy, "\(path): the user is signed out, but files of assets are in use; sign out again to delete them")
+    }
     try mirrors.get()
   }
 

@@ -4,13 +4,31 @@ extension Store {
   ///
   /// - Parameters:
   ///   - path: the backup's file
+  ///   - assets: whether the files of assets are copied into `{path}.assets`, as clones or hard links where the file system
+  ///     has these, so that they take no space twice
   ///   - progress: called with the number of copied pages and of all pages; returns false to cancel
   /// - Throws: `SatchelError` `.invalid` for the store's own path and inside a transaction, `.foreign` when
   ///   `path` is a file that is not a backup, `.cancelled`, `.full`, `.io`; no partial copy remains
   @discardableResult
-  public func backup(to path: String, progress: BackupProgress = { _, _ in true }) throws -> BackupReport {
+  public func backup(
+    to path: String, assets: Bool = true, progress: BackupProgress = { _, _ in true }
+  ) throws -> BackupReport {
     try saveUnsaved()
-    return try database.backup(to: path, progress: progress)
+    // Before the snapshot: none of the files that it names is deleted.
+    let lock = try self.assets.folder.exists ? self.assets.folder.lockShared() : nil
+    defer { withExtendedLifetime(lock) {} }
+    var copied = AssetStore.CopyReport()
+    func copyFiles(_ connection: Connection) throws {
+      guard assets, !database.isMemory else { return }
+      copied = try AssetStore.copyFiles(of: connection, at: database.realPath, to: path) {
+        guard progress(0, 1) else { throw SatchelError(.cancelled, "\(path): cancelled by the caller") }
+      }
+    }
+    var report = try database.backup(to: path, progress: progress, beside: copyFiles)
+    (report.assets, report.missingAssets) = (copied.files, copied.missing)
+    // Those of the backup that this one replaces.
+    try? AssetStore.removeOtherFiles(of: path)
+    return report
   }
 
   /// Writes a backup into a directory, named after store and time, and deletes the oldest backups so named.
@@ -18,16 +36,23 @@ extension Store {
   /// - Parameters:
   ///   - directory: must exist
   ///   - keep: the number of backups to keep, 1 or more
-  ///   - progress: as for `backup(to:progress:)`
-  /// - Throws: as `backup(to:progress:)`; `.notFound` when the directory does not exist
+  ///   - assets: as for `backup(to:assets:progress:)`
+  ///   - progress: as for `backup(to:assets:progress:)`
+  /// - Throws: as `backup(to:assets:progress:)`; `.notFound` when the directory does not exist
   @discardableResult
   public func backup(
-    into directory: String, keeping keep: Int, progress: BackupProgress = { _, _ in true }
+    into directory: String, keeping keep: Int, assets: Bool = true,
+    progress: BackupProgress = { _, _ in true }
   ) throws -> BackupReport {
     guard keep >= 1 else { throw SatchelError(.invalid, "keep: \(keep) must be 1 or more") }
-    try saveUnsaved()
-    return try BackupRotation(directory: directory, keep: keep)
-      .backUp(database, time: database.clock.now(), progress: progress)
+    let rotation = BackupRotation(directory: directory, keep: keep)
+    let report = try rotation.backUp(of: database, time: database.clock.now()) {
+      try backup(to: $0, assets: assets, progress: progress)
+    }
+    for path in try rotation.abandoned(AssetFolder.suffix, of: database.path) {
+      try? AssetFolder(of: path).removeAll()
+    }
+    return report
   }
 
   /// Writes deferred puts and pending app state, so that the backup contains it.
@@ -43,8 +68,17 @@ extension Store {
   ///   store is open, `.full`, `.io`
   @discardableResult
   public static func restore(_ backup: String, to path: String) throws -> String? {
+    var replaced: [AssetDigest] = []
+    func copyFiles(_ source: Connection) throws {
+      replaced = try AssetStore.allFiles(at: path)
+      _ = try AssetStore.copyFiles(of: source, at: DiskFile.resolvingLinks(backup), to: path)
+    }
     let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(
-      backup: backup, to: path)
+      backup: backup, to: path, beside: copyFiles)
+    // The replaced store keeps its files; those that the restored one does not need are removed by a sweep.
+    if let quarantine = report.quarantine {
+      try? AssetStore.copy(replaced, at: path, to: quarantine)
+    }
     try? distinguish(path)
     return report.quarantine
   }
@@ -62,6 +96,7 @@ extension Store {
       path: path, options: options, migrations: migrations, subjects: subjects)
     try SyncLogTables.renameWriter(in: database)
     try RecordRevisions.advance(in: database)
+    try AssetStore.markAbsent(in: database)
     try database.close()
   }
 
@@ -79,6 +114,7 @@ extension Store {
   ) throws -> RecoveryReport {
     var report = try StoreRecovery(migrations: migrations, subjects: subjects, rules: rules)
       .recover(damaged: damaged, into: path, progress: progress)
+    try? AssetStore.copy(AssetStore.allFiles(at: damaged), at: damaged, to: path)
     report.findings += repair(path)
     return report
   }

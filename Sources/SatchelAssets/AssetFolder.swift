@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelStorage
 
 /// The folder next to a store, `{store}.assets`, with the files of its larger assets: `00` to `ff` with files named by
 /// their SHA-256, `incoming` with files that are being written, and `lock`.
@@ -12,12 +13,14 @@ package struct AssetFolder: Sendable {
 
   /// - Parameter store: the store's path, without symbolic links
   package init(of store: String, calls: FileCalls = .system) {
-    path = store + ".assets"
+    path = DatabaseFileNames(store).assets
     self.calls = calls
   }
 
-  private static let incoming = "incoming"
-  private static let lock = "lock"
+  /// What its name has after that of the store.
+  package static let suffix = ".assets"
+  static let incoming = "incoming"
+  static let lock = "lock"
 
   package var exists: Bool {
     var status = stat()
@@ -27,10 +30,10 @@ package struct AssetFolder: Sendable {
   /// Opens the folder.
   ///
   /// - Throws: `.notFound` when there is none; `.invalid` for a symbolic link and for what is no folder
-  private func open() throws -> DiskFile { try DiskFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, calls: calls) }
+  func open() throws -> DiskFile { try DiskFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, calls: calls) }
 
   /// Opens the folder; creates it, and makes its name durable, where there is none.
-  private func make() throws -> DiskFile {
+  func make() throws -> DiskFile {
     guard mkdir(path, 0o700) == 0 else {
       guard errno == EEXIST else { throw SatchelError(errno: errno, path) }
       return try open()
@@ -40,7 +43,7 @@ package struct AssetFolder: Sendable {
     return folder
   }
 
-  private func directory(_ name: String, in folder: borrowing DiskFile, making: Bool = false) throws -> DiskFile {
+  func directory(_ name: String, in folder: borrowing DiskFile, making: Bool = false) throws -> DiskFile {
     let flags = O_RDONLY | O_DIRECTORY
     if making, mkdirat(folder.descriptor, name, 0o700) == 0 {
       let made = try DiskFile(name, in: folder, flags)
@@ -69,7 +72,7 @@ package struct AssetFolder: Sendable {
     deinit { if !isPlaced { unlinkat(directory.descriptor, name, 0) } }
 
     /// Gives the file, which is synced, the name of its content; the caller holds the write lock.
-    fileprivate func rename(to name: String, in target: borrowing DiskFile) throws {
+    func rename(to name: String, in target: borrowing DiskFile) throws {
       guard renameat(directory.descriptor, self.name, target.descriptor, name) == 0 else {
         throw SatchelError(errno: errno, target.path + "/" + name)
       }

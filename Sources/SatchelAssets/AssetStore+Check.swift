@@ -29,6 +29,7 @@ extension AssetStore {
   ///   - deep: whether all bytes are read and hashed
   ///   - progress: called with the numbers of checked and of all assets; returns false to cancel
   /// - Throws: `SatchelError` `.cancelled`, `.invalid` in a transaction, `.io`, `.closed`
+  @discardableResult
   public func verify(deep: Bool = true, progress: BackupProgress = { _, _ in true }) throws -> AssetVerifyReport {
     guard !database.isInTransaction else {
       throw SatchelError(.invalid, "\(database.path): assets cannot be verified in a transaction")

@@ -52,6 +52,14 @@ extension AssetStore {
     return report
   }
 
+  /// Removes all assets to which nothing refers any more, as a part of signing out, whenever they were used. `collect`
+  /// deletes their files after the commit.
+  package static func signOut(in transaction: Transaction, of database: Database) throws {
+    guard try database.has(AssetSchema.subject) else { return }
+    var pruner = AssetPruner(AssetTable(transaction.connection), now: transaction.now, grace: 0)
+    _ = try pruner.run(maxBytes: nil)
+  }
+
   /// Removes what nothing refers to, at most once an hour; a failure is left to the next time.
   func cleanIfDue() {
     let now = Clock.monotonic.now()
@@ -70,7 +78,7 @@ extension AssetStore {
   /// Deletes the files of removed assets.
   ///
   /// - Returns: the number of files that are left for later, because files of the folder are in use
-  func collect() throws -> Int {
+  package func collect() throws -> Int {
     guard !database.isMemory, folder.exists else { return 0 }
     let newest = try database.read { try AssetGarbage($0).newest }
     guard newest > 0 else { return 0 }
@@ -117,10 +125,14 @@ extension AssetStore {
 struct AssetPruner {
   private let table: AssetTable
   private let now: Int64
+  /// The time for which what was used is kept.
+  private let grace: Int64
   private var report = AssetPruneReport()
   private var connection: Connection { table.connection }
 
-  init(_ table: AssetTable, now: Int64) { (self.table, self.now) = (table, now) }
+  init(_ table: AssetTable, now: Int64, grace: Int64 = AssetStore.grace) {
+    (self.table, self.now, self.grace) = (table, now, grace)
+  }
 
   /// Assets that something refers to, by SHA-256 or URL.
   private static let referenced = """
@@ -173,7 +185,7 @@ struct AssetPruner {
     return found
   }
 
-  private func isRecent(_ row: AssetTable.Row) -> Bool { row.usedAt > now - AssetStore.grace }
+  private func isRecent(_ row: AssetTable.Row) -> Bool { grace > 0 && row.usedAt > now - grace }
 
   /// Removes assets to which nothing refers, with their rows.
   private mutating func removeUnused() throws {

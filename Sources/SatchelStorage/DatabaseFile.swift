@@ -129,6 +129,8 @@ package struct DatabaseFileNames {
   var journal: String { database + "-journal" }
   /// The writes that the database could not accept: see `OutboxFile`.
   var outbox: String { database + ".outbox" }
+  /// The folder of its larger assets: see `AssetFolder`.
+  package var assets: String { database + ".assets" }
 
   /// SQLite's other files of the database.
   var companions: [String] { [wal, walIndex, journal] }

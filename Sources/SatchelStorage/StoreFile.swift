@@ -96,6 +96,8 @@ enum StoreFile {
     try DiskFile.refuseSpecial(path)
     let target = freeName(path, time: time)
     do {
+      // First: a new store at the path would take its files for ones that no row names.
+      try move(DatabaseFileNames(path).assets, to: DatabaseFileNames(target).assets)
       try move(path, to: target)
       try renameCompanions(of: path, to: target)
     } catch {
@@ -141,7 +143,8 @@ enum StoreFile {
 
   /// Reverts `quarantine` as far as possible.
   static func undoQuarantine(_ target: String, to path: String) {
-    for (from, to) in zip(DatabaseFileNames(target).all, DatabaseFileNames(path).all)
+    let (moved, original) = (DatabaseFileNames(target), DatabaseFileNames(path))
+    for (from, to) in zip(moved.all + [moved.assets], original.all + [original.assets])
     where access(from, F_OK) == 0 {
       _ = rename(from, to)
     }

@@ -96,3 +96,11 @@ struct BackupRotationTests {
     #expect(BackupName.stem(of: ":memory:") == "store")
   }
 }
+
+extension BackupRotation {
+  fileprivate func backUp(
+    _ database: Database, time: Int64, progress: BackupProgress = { _, _ in true }
+  ) throws -> BackupReport {
+    try backUp(of: database, time: time) { try database.backup(to: $0, progress: progress) }
+  }
+}

@@ -17,16 +17,17 @@ package struct BackupRotation: Sendable {
 
   /// Makes a backup, and then deletes the oldest ones beyond `keep`.
   ///
-  /// - Parameter time: Unix milliseconds, for the name, which is always later than those of the existing
-  ///   backups
+  /// - Parameters:
+  ///   - time: Unix milliseconds, for the name, which is always later than those of the existing backups
+  ///   - backUp: makes the backup at a path
   /// - Throws: as `Database.backup(to:)`; the existing backups are then kept
   package func backUp(
-    _ database: Database, time: Int64, progress: BackupProgress = { _, _ in true }
+    of database: Database, time: Int64, making backUp: (_ path: String) throws -> BackupReport
   ) throws -> BackupReport {
     let name = BackupName.stem(of: database.path)
     let newest = try list(name).last?.time ?? 0
     let made = BackupName(stem: name, time: max(time, newest + 1))
-    var report = try database.backup(to: path(made), progress: progress)
+    var report = try backUp(path(made))
     report.removed = try prune(name)
     return report
   }
@@ -36,6 +37,18 @@ package struct BackupRotation: Sendable {
   /// - Parameter store: the store's path
   package func backups(of store: String) throws -> [String] {
     try list(BackupName.stem(of: store)).map(path)
+  }
+
+  /// Returns the paths of files that are not there any more but whose companions with a suffix are: a backup was deleted
+  /// without them.
+  package func abandoned(_ suffix: String, of store: String) throws -> [String] {
+    let stem = BackupName.stem(of: store)
+    let names = Set(try entries())
+    return names.compactMap { name in
+      guard name.hasSuffix(suffix) else { return nil }
+      let backup = String(name.dropLast(suffix.count))
+      return BackupName(backup, stem: stem) != nil && !names.contains(backup) ? "\(directory)/\(backup)" : nil
+    }
   }
 
   private func path(_ name: BackupName) -> String { "\(directory)/\(name.text)" }

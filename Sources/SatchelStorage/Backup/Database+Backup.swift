@@ -1,3 +1,4 @@
+import CSQLite
 import SatchelCore
 import SatchelJSON
 
@@ -8,14 +9,16 @@ extension Database {
   /// The backup is written to a temporary file, checked, synced and renamed: `target` is either complete or
   /// unchanged. An earlier backup there is replaced; no other file is.
   ///
-  /// - Parameter progress: called with the numbers of copied and of all pages, on the calling thread;
-  ///   returning false cancels
+  /// - Parameters:
+  ///   - progress: called with the numbers of copied and of all pages, on the calling thread; returning false cancels
+  ///   - beside: copies what belongs to the snapshot and is not in the file, before the copy gets its name
   /// - Throws: `.cancelled`; `.damaged` when the store itself is; `.invalid` for an invalid path, the store's
   ///   own or a directory's, and inside a write; `.foreign` for another program's file; `.busy` for a store
   ///   that is in use, or another backup to the same path; `.notFound`, `.readOnly`, `.full`, `.io`
   @discardableResult
   package func backup(
-    to target: String, progress: BackupProgress = { _, _ in true }
+    to target: String, progress: BackupProgress = { _, _ in true },
+    beside: (Connection) throws -> Void = { _ in }
   ) throws -> BackupReport {
     guard !isInTransaction else {
       throw SatchelError(
@@ -33,7 +36,10 @@ extension Database {
           HostWork.calling("a progress callback", for: subject) { progress(copied, total) }
         }
         let mode = isMemory ? 0o644 : DatabaseFileNames(path).permissions
-        let (pages, bytes) = try copy.make(from: connection, mode: mode) { try refuse(asBackup: target) }
+        let (pages, bytes) = try copy.make(from: connection, mode: mode) {
+          try refuse(asBackup: target)
+          try beside(connection)
+        }
         return BackupReport(
           path: target, pages: pages, bytes: bytes, milliseconds: Clock.monotonic.now() - start)
       }
@@ -84,6 +90,13 @@ extension StoreFile {
   }
 }
 
+extension Connection {
+  /// Opens a backup, which is not written to, for reading.
+  package static func reading(backup path: String) throws -> Connection {
+    try Connection(path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: 0, isImmutable: true)
+  }
+}
+
 /// The outcome of a backup.
 public struct BackupReport: Equatable, Sendable, JSONConvertible {
   /// The path of the backup.
@@ -94,13 +107,18 @@ public struct BackupReport: Equatable, Sendable, JSONConvertible {
   public var bytes: Int64
   /// The duration.
   public var milliseconds: Int64
+  /// The number of files of assets beside the backup.
+  public var assets = 0
+  /// The number of assets whose files the store should have, and has not.
+  public var missingAssets = 0
   /// The paths of older backups that were deleted after this one was made.
   public var removed: [String] = []
 
   public var json: JSONValue {
     [
       "path": .string(path), "pages": .int(Int64(pages)), "bytes": .int(bytes),
-      "milliseconds": .int(milliseconds), "removed": .array(removed.map { .string($0) }),
+      "milliseconds": .int(milliseconds), "assets": .int(Int64(assets)),
+      "missing_assets": .int(Int64(missingAssets)), "removed": .array(removed.map { .string($0) }),
     ]
   }
 }

@@ -35,12 +35,15 @@ package struct StoreRestore {
   /// the backup is checked first, and the backup stays unchanged; `target` changes only once the copy is
   /// complete and synced.
   ///
-  /// - Parameter target: the path of a store, damaged or not, that no process has open, or of no file
+  /// - Parameters:
+  ///   - target: the path of a store, damaged or not, that no process has open, or of no file
+  ///   - beside: copies what belongs to the backup and is not in its file, before anything at the target changes
   /// - Throws: `.foreign`, `.damaged`, `.newer`, `.notFound` for the backup; `.busy` when the target is open
   ///   somewhere; `.invalid` when both are the same file or one is not a file; `.cancelled`, `.full`, `.io`
   @discardableResult
   package func restore(
-    backup: String, to target: String, progress: BackupProgress = { _, _ in true }
+    backup: String, to target: String, progress: BackupProgress = { _, _ in true },
+    beside: (Connection) throws -> Void = { _ in }
   ) throws -> Report {
     for path in [backup, target] where path.isEmpty || path.utf8.contains(0) || path == ":memory:" {
       throw SatchelError(.invalid, "\(path == backup ? "backup" : "target"): is not the path of a file")
@@ -64,6 +67,7 @@ package struct StoreRestore {
         return try copy.make(from: source, mode: DatabaseFileNames(target).permissions) {
           directory = try StoreDirectoryLock(
             of: DatabaseFile.fullPath(of: target), timeout: options.busyTimeout)
+          try beside(source)
           earlier = try moveAside(target)
         }
       } catch {
