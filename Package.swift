@@ -28,6 +28,7 @@ let package = Package(
 
     // Typed calls over libraries that are opened on first use, so that only apps that use them load them.
     .target(name: "CCurl"),
+    .target(name: "CImages"),
     .target(name: "CPattern"),
 
     // Loops over bytes with the processor's vectors.
@@ -39,7 +40,8 @@ let package = Package(
     .target(name: "SatchelStorage", dependencies: ["SatchelCore", "SatchelJSON", "CSQLite"]),
     // Immutable bytes, which documents refer to.
     .target(
-      name: "SatchelAssets", dependencies: ["SatchelCore", "SatchelJSON", "SatchelStorage", "CScan"]),
+      name: "SatchelAssets",
+      dependencies: ["SatchelCore", "SatchelJSON", "SatchelStorage", "CImages", "CScan"]),
     // Object stores; they know nothing of SQLite.
     .target(name: "SatchelRemote", dependencies: ["SatchelCore", "SatchelJSON", "CCurl"]),
     .target(
@@ -102,7 +104,9 @@ let package = Package(
       dependencies: ["SatchelStorage", "SatchelStorageTesting", "SatchelTesting"]),
     .testTarget(
       name: "SatchelAssetsTests",
-      dependencies: ["SatchelAssets", "Satchel", "SatchelStorageTesting", "SatchelTesting"]),
+      dependencies: [
+        "SatchelAssets", "Satchel", "CImages", "SatchelStorageTesting", "SatchelTesting",
+      ]),
     .testTarget(
       name: "SatchelCatalogueTests",
       dependencies: ["SatchelCatalogue", "Satchel", "SatchelStorageTesting", "SatchelTesting"]),

@@ -10,7 +10,9 @@ build=(gcc valgrind libsqlite3-dev libjansson-dev libutf8proc-dev nettle-dev pkg
   libcurl4-openssl-dev libexpat1-dev)
 headers=(sqlite3.h jansson.h utf8proc.h nettle/sha2.h curl/curl.h expat.h)
 demo=(graphviz) # draws the stories of reports
-tests=(openssl cmake doxygen g++ git)
+# Opened by the library when it scales pictures.
+pictures=(libturbojpeg0 libpng16-16)
+tests=(openssl cmake doxygen g++ git "${pictures[@]}")
 servers=(radosgw ceph-mon ceph-osd ceph-common openssl)
 wheel=(dpkg-dev tcl)
 deb=(dpkg-dev debhelper dh-python lintian)
@@ -83,7 +85,7 @@ setup_servers() {
 for task in "$@"; do
   case $task in
     build) setup_build ;;
-    demo) debian "${demo[@]}" ;;
+    demo) debian "${demo[@]}" "${pictures[@]}" ;;
     tests) setup_tests ;;
     servers) setup_servers ;;
     all-servers)

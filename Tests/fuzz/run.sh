@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes what takes bytes from outside, with libFuzzer and the address sanitizer.
 #
-#   FUZZ_SECONDS=600 Tests/fuzz/run.sh [FuzzJSON FuzzEdit FuzzCatalogue FuzzStories]
+#   FUZZ_SECONDS=600 Tests/fuzz/run.sh [FuzzJSON FuzzEdit FuzzCatalogue FuzzStories FuzzPictures]
 #
 # A finding stops the run; its input stays in .build-fuzz/findings.
 set -euo pipefail
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 seconds=${FUZZ_SECONDS:-20}
 out=.build-fuzz
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(FuzzJSON FuzzEdit FuzzCatalogue FuzzStories)
+[ ${#targets[@]} -gt 0 ] || targets=(FuzzJSON FuzzEdit FuzzCatalogue FuzzStories FuzzPictures)
 
 # Not by the package manager: the library's own modules must be instrumented too, and a fuzzer has no main.
 flags=(-swift-version 6 -package-name satchel -parse-as-library -g -O -wmo -sanitize=address,fuzzer -I "$out")
@@ -28,7 +28,7 @@ build() { # module, sources
 mkdir -p "$out/findings"
 objects=()
 # The C targets, each with a module map, which the package manager would write.
-for module in CScan CPattern CCurl; do
+for module in CScan CPattern CCurl CImages; do
   printf 'module %s {\n  header "%s"\n  export *\n}\n' "$module" "$PWD/Sources/$module/include/$module.h" \
     > "$out/$module.modulemap"
   flags+=(-Xcc "-fmodule-map-file=$out/$module.modulemap")
@@ -43,9 +43,10 @@ done
 modules=(SatchelCore SatchelJSON)
 case " ${targets[*]} " in
   *' FuzzCatalogue '* | *' FuzzStories '*)
-    modules+=(SatchelStorage SatchelRemote SatchelSync SatchelDocuments SatchelCatalogue SatchelPhotos SatchelRecords
-      SatchelState SatchelStories SatchelTwee Satchel)
+    modules+=(SatchelStorage SatchelAssets SatchelRemote SatchelSync SatchelDocuments SatchelCatalogue SatchelPhotos
+      SatchelRecords SatchelState SatchelStories SatchelTwee Satchel)
     ;;
+  *' FuzzPictures '*) modules+=(SatchelStorage SatchelAssets) ;;
 esac
 for module in "${modules[@]}"; do
   mapfile -t sources < <(find "Sources/$module" -name '*.swift' | sort)

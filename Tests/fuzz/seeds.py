@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 FIXTURES = Path(__file__).resolve().parent.parent / "Fixtures"
@@ -64,13 +64,25 @@ def stories() -> Iterator[str]:
     yield f':: A\n{macros}\n\n:: C \\[x\\] {{"position":"1,2"}}\n'
 
 
+def pictures() -> Iterator[bytes]:
+    for name in ("photos/*.jpg", "photos/*.png", "pictures/*.png"):
+        for file in sorted(FIXTURES.glob(name)):
+            yield file.read_bytes()
+
+
 def main() -> None:
     target, folder = sys.argv[1], Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    seeds = {"FuzzJSON": texts, "FuzzEdit": edits, "FuzzCatalogue": sections, "FuzzStories": stories}[target]
-    for number, text in enumerate(dict.fromkeys(seeds())):
-        (folder / f"{number:04}").write_text(text)
+    seeds: dict[str, Callable[[], Iterator[str | bytes]]] = {
+        "FuzzJSON": texts,
+        "FuzzEdit": edits,
+        "FuzzCatalogue": sections,
+        "FuzzStories": stories,
+        "FuzzPictures": pictures,
+    }
+    for number, seed in enumerate(dict.fromkeys(seeds[target]())):
+        (folder / f"{number:04}").write_bytes(seed if isinstance(seed, bytes) else seed.encode())
 
 
 if __name__ == "__main__":

@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// A box of an ISO media file: HEIC, AVIF, CR3, JPEG XL, JPEG 2000, films.
 struct ImageBox {
   /// The four letters.

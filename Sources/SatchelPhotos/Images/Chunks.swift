@@ -1,3 +1,5 @@
+import SatchelCore
+
 extension ImageParts {
   /// Reads the chunks of a PNG.
   mutating func readPNG(_ bytes: ImageBytes) {

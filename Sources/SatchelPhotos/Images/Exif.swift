@@ -35,8 +35,7 @@ extension ImageFacts {
     }
     cameraMake = text(0x010F, in: main, or: photo)
     cameraModel = text(0x0110, in: main, or: photo)
-    let rotation = directory(of: 0x0112, main, photo).integer(0x0112)
-    orientation = rotation.flatMap { (1...8).contains($0) ? $0 : nil }
+    orientation = TIFF.orientation(main: main, photo: photo)
     // Of APEX: the logarithms of the f-number's square, and of the time's inverse.
     aperture = real(0x829D, 1e-3...1e4) ?? real(0x9202, -10...26).map { rounded(exp2($0 / 2), digits: 1) }
     let seconds = real(0x829A, 1e-9...1e7) ?? real(0x9201, -23...29).map { exp2(-$0) }

@@ -1,3 +1,5 @@
+import SatchelCore
+
 extension ImageParts {
   /// Reads the items of a HEIC or AVIF file: the primary one's size, and the EXIF and XMP that describe it.
   mutating func readHEIF(_ bytes: ImageBytes) {

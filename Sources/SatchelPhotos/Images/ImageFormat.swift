@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// The formats of images, recognized by their first bytes.
 enum ImageFormat: String, Sendable, CaseIterable {
   case jpeg, png, gif, bmp, tiff, heic, avif, webp, jxl, jp2, cr3, raf, mrw

@@ -1,3 +1,5 @@
+import SatchelCore
+
 extension ImageParts {
   /// Reads the segments of a JPEG up to its pixels.
   mutating func readJPEG(_ bytes: ImageBytes) {

@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// The metadata of an image file. All of it is untrusted input.
 struct ImageFacts: Sendable, Equatable {
   private(set) var format = ImageFormat.other

@@ -1,62 +1,60 @@
-import SatchelCore
-
 /// The bytes of an image file, or of a part of it. Each read is checked against the part's bounds.
-struct ImageBytes {
-  enum Order { case big, little }
+package struct ImageBytes {
+  package enum Order { case big, little }
 
-  let source: ImageSource
+  package let source: ImageSource
   /// The offset in the source.
   private let start: Int64
-  let count: Int64
+  package let count: Int64
 
-  init(_ source: ImageSource) { self.init(source, start: 0, count: source.size) }
+  package init(_ source: ImageSource) { self.init(source, start: 0, count: source.size) }
 
   /// Bytes in memory.
-  init(_ memory: [UInt8]) { self.init(ImageSource(memory)) }
+  package init(_ memory: [UInt8]) { self.init(ImageSource(memory)) }
 
   private init(_ source: ImageSource, start: Int64, count: Int64) {
     (self.source, self.start, self.count) = (source, start, count)
   }
 
   /// Returns a part; nil unless all of it is within these bytes.
-  func part(_ offset: Int64, _ count: Int64) -> ImageBytes? {
+  package func part(_ offset: Int64, _ count: Int64) -> ImageBytes? {
     guard offset >= 0, count >= 0, offset <= self.count, count <= self.count - offset else { return nil }
     return ImageBytes(source, start: start + offset, count: count)
   }
 
   /// Returns the part from an offset to the end; empty when the offset is not within these bytes.
-  func part(from offset: Int64) -> ImageBytes {
+  package func part(from offset: Int64) -> ImageBytes {
     let offset = min(max(offset, 0), count)
     return ImageBytes(source, start: start + offset, count: count - offset)
   }
 
   /// Returns the part from an offset on: `count` bytes, or as many as there are.
-  func part(_ offset: Int64, atMost count: Int64) -> ImageBytes {
+  package func part(_ offset: Int64, atMost count: Int64) -> ImageBytes {
     let rest = part(from: offset)
     return rest.part(0, max(count, 0)) ?? rest
   }
 
   /// Returns bytes; nil when they are not within these, or cannot be read.
-  func bytes(_ offset: Int64, _ count: Int) -> [UInt8]? {
+  package func bytes(_ offset: Int64, _ count: Int) -> [UInt8]? {
     with(offset, count: count) { Array($0) }
   }
 
   /// Returns the first bytes, `limit` at most; empty when they cannot be read.
-  func prefix(_ limit: Int) -> [UInt8] { bytes(0, Int(min(Int64(limit), count))) ?? [] }
+  package func prefix(_ limit: Int) -> [UInt8] { bytes(0, Int(min(Int64(limit), count))) ?? [] }
 
-  func starts(with text: StaticString) -> Bool { has(text, at: 0) }
+  package func starts(with text: StaticString) -> Bool { has(text, at: 0) }
 
   /// Whether a text is at an offset.
-  func has(_ text: StaticString, at offset: Int64) -> Bool {
+  package func has(_ text: StaticString, at offset: Int64) -> Bool {
     with(offset, count: text.utf8CodeUnitCount) { found in
       found.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     } ?? false
   }
 
-  func byte(_ offset: Int64) -> UInt8? { with(offset, count: 1) { $0[0] } }
+  package func byte(_ offset: Int64) -> UInt8? { with(offset, count: 1) { $0[0] } }
 
   /// Returns an unsigned number of up to eight bytes.
-  func number(_ offset: Int64, size: Int, _ order: Order) -> UInt64? {
+  package func number(_ offset: Int64, size: Int, _ order: Order) -> UInt64? {
     with(offset, count: size) { bytes in
       switch order {
       case .big: bytes.reduce(0) { $0 << 8 | UInt64($1) }
@@ -65,8 +63,12 @@ struct ImageBytes {
     }
   }
 
-  func uint16(_ offset: Int64, _ order: Order) -> Int64? { number(offset, size: 2, order).map { Int64($0) } }
-  func uint32(_ offset: Int64, _ order: Order) -> Int64? { number(offset, size: 4, order).map { Int64($0) } }
+  package func uint16(_ offset: Int64, _ order: Order) -> Int64? {
+    number(offset, size: 2, order).map { Int64($0) }
+  }
+  package func uint32(_ offset: Int64, _ order: Order) -> Int64? {
+    number(offset, size: 4, order).map { Int64($0) }
+  }
 
   private func with<Result>(
     _ offset: Int64, count: Int, _ body: (UnsafeRawBufferPointer) -> Result
@@ -80,7 +82,7 @@ struct ImageBytes {
 ///
 /// The file is untrusted, and may change or fail while it is read. The number of reads and bytes is limited, so that no
 /// file costs more than a fixed amount of work, whatever its structure says.
-final class ImageSource {
+package final class ImageSource {
   /// The number of reads: some ten times those of a picture of a thousand tiles.
   private static let maxReads = 250_000
   /// The number of bytes that are read from the file, besides its head.
@@ -88,7 +90,7 @@ final class ImageSource {
   /// The size of a read from the file: the headers of neighbouring boxes and entries are in one.
   private static let pageSize: Int64 = 4096
 
-  let size: Int64
+  package let size: Int64
   private let memory: [UInt8]
   /// Valid while the source is used.
   private let head: UnsafeRawBufferPointer
@@ -98,20 +100,20 @@ final class ImageSource {
   private var readsLeft = maxReads
   private var bytesLeft = maxBytes
   /// Whether bytes of the file could not be read.
-  private(set) var hasFailed = false
+  package private(set) var hasFailed = false
 
   /// - Parameters:
   ///   - head: the file's first bytes, valid while the source is used
   ///   - file: a descriptor for the others; nil when there are no others
   ///   - size: the file's size
-  init(head: UnsafeRawBufferPointer, file: Int32?, size: Int64) {
+  package init(head: UnsafeRawBufferPointer, file: Int32?, size: Int64) {
     memory = []
     self.head = head
     self.file = file ?? -1
     self.size = file == nil ? Int64(head.count) : max(size, 0)
   }
 
-  init(_ memory: [UInt8]) {
+  package init(_ memory: [UInt8]) {
     self.memory = memory
     head = UnsafeRawBufferPointer(start: nil, count: 0)
     file = -1
@@ -119,7 +121,7 @@ final class ImageSource {
   }
 
   /// Allows as much work again: to read values, once the structure was read.
-  func renewLimits() { (readsLeft, bytesLeft) = (Self.maxReads, Self.maxBytes) }
+  package func renewLimits() { (readsLeft, bytesLeft) = (Self.maxReads, Self.maxBytes) }
 
   /// Passes bytes to `body`; the range is within the size.
   ///

@@ -1,5 +1,5 @@
 /// A TIFF: a header, and directories of typed values anywhere in it. EXIF is one.
-final class TIFF {
+package final class TIFF {
   let bytes: ImageBytes
   let order: ImageBytes.Order
   /// The width of offsets and counts: four bytes; eight in a BigTIFF.
@@ -7,9 +7,9 @@ final class TIFF {
   /// Where the first directory is.
   let start: UInt64?
   /// Whether a directory, or a value that was asked for, is not within the bytes.
-  var isDamaged = false
+  package var isDamaged = false
 
-  init?(_ bytes: ImageBytes) {
+  package init?(_ bytes: ImageBytes) {
     guard let mark = bytes.number(0, size: 2, .big), mark == 0x4949 || mark == 0x4D4D else { return nil }
     self.bytes = bytes
     order = mark == 0x4949 ? .little : .big
@@ -24,7 +24,7 @@ final class TIFF {
   }
 
   /// Reads a directory.
-  func directory(at offset: UInt64?) -> Directory {
+  package func directory(at offset: UInt64?) -> Directory {
     guard let offset = offset.flatMap({ Int64(exactly: $0) }), offset >= 8,
       let count = bytes.number(offset, size: width == 4 ? 2 : 8, order)
     else {
@@ -67,7 +67,7 @@ final class TIFF {
     }
   }
 
-  struct Entry {
+  fileprivate struct Entry {
     var tag: UInt16
     var type: UInt64
     var count: UInt64
@@ -76,18 +76,18 @@ final class TIFF {
   }
 
   /// A directory. Of a tag that is there several times the first counts.
-  struct Directory {
+  package struct Directory {
     fileprivate let tiff: TIFF
     fileprivate var entries: [Entry] = []
 
-    var isBigEndian: Bool { tiff.order == .big }
+    package var isBigEndian: Bool { tiff.order == .big }
 
     private func entry(_ tag: UInt16) -> Entry? { entries.first { $0.tag == tag } }
 
-    func has(_ tag: UInt16) -> Bool { entry(tag) != nil }
+    package func has(_ tag: UInt16) -> Bool { entry(tag) != nil }
 
     /// Returns the value's bytes; nil without the tag, or when the value is not within the TIFF.
-    func content(_ tag: UInt16) -> ImageBytes? { entry(tag).flatMap(content) }
+    package func content(_ tag: UInt16) -> ImageBytes? { entry(tag).flatMap(content) }
 
     private func content(_ entry: Entry) -> ImageBytes? {
       let size = UInt64(TIFF.unit(entry.type)).multipliedReportingOverflow(by: entry.count)
@@ -101,7 +101,7 @@ final class TIFF {
     }
 
     /// Returns a string up to its first NUL, in an unknown encoding; nil for values that are no text.
-    func text(_ tag: UInt16) -> [UInt8]? {
+    package func text(_ tag: UInt16) -> [UInt8]? {
       // Some programs write texts in the formats UNDEFINED or BYTE.
       guard let entry = entry(tag), [1, 2, 7, 129].contains(entry.type), let content = content(entry) else {
         return nil
@@ -110,12 +110,12 @@ final class TIFF {
     }
 
     /// Returns the number of values; 0 without the tag.
-    func count(_ tag: UInt16) -> UInt64 { entry(tag)?.count ?? 0 }
+    package func count(_ tag: UInt16) -> UInt64 { entry(tag)?.count ?? 0 }
 
     /// Returns a number; nil without it, and for a value that is no number.
     ///
     /// - Parameter zero: the result for 0/0, which some programs write for an unknown value
-    func real(_ tag: UInt16, at index: UInt64 = 0, zero: Double? = nil) -> Double? {
+    package func real(_ tag: UInt16, at index: UInt64 = 0, zero: Double? = nil) -> Double? {
       guard let entry = entry(tag), index < entry.count, let content = content(entry) else { return nil }
       let unit = TIFF.unit(entry.type)
       let offset = Int64(index) * Int64(unit)
@@ -142,18 +142,30 @@ final class TIFF {
     }
 
     /// Returns a whole number; nil for fractions, and numbers out of range.
-    func integer(_ tag: UInt16, at index: UInt64 = 0) -> Int64? {
+    package func integer(_ tag: UInt16, at index: UInt64 = 0) -> Int64? {
       real(tag, at: index).flatMap { Int64(exactly: $0) }
     }
 
     /// Returns the directory that a tag points to; nil without it.
-    func directory(_ tag: UInt16, at index: UInt64 = 0) -> Directory? {
+    package func directory(_ tag: UInt16, at index: UInt64 = 0) -> Directory? {
       integer(tag, at: index).map { tiff.directory(at: UInt64(clamping: $0)) }
     }
   }
 }
 
 extension TIFF {
+  /// The orientation of EXIF, 1 to 8, which some programs write into the photo's directory; nil without a valid one.
+  package static func orientation(main: Directory, photo: Directory?) -> Int64? {
+    let value = main.has(0x0112) ? main.integer(0x0112) : photo?.integer(0x0112)
+    return value.flatMap { (1...8).contains($0) ? $0 : nil }
+  }
+
+  /// The orientation of EXIF; see `orientation(main:photo:)`.
+  package var orientation: Int64? {
+    let main = main()
+    return Self.orientation(main: main, photo: main.directory(0x8769))
+  }
+
   /// Reads the first directory.
-  func main() -> Directory { directory(at: start) }
+  package func main() -> Directory { directory(at: start) }
 }
