@@ -3980,12 +3980,16 @@ typedef struct satchel_story_check_options {
     satchel_report_format format;
     /** The name or URI of the file, for SARIF and text; may be empty. */
     satchel_bytes name;
+    /** The path of the directory in which the pictures and sounds are that the story names
+     *  by paths; those that are not there are findings, `missing-asset`. Empty: that of
+     *  the story's file, for a story of a file or a library; else they are not looked for. */
+    satchel_bytes folder;
 } satchel_story_check_options;
 
 /** The default options for checking a story. */
 #define SATCHEL_STORY_CHECK_OPTIONS_INIT \
     { sizeof(satchel_story_check_options), SATCHEL_STORY_AUTOMATIC, SATCHEL_REPORT_JSON, \
-      { NULL, 0 } }
+      { NULL, 0 }, { NULL, 0 } }
 
 /**
  * Checks a story, and reports the findings in the order of the text.

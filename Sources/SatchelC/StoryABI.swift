@@ -8,8 +8,10 @@ public func satchel_story_check(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let options = try CheckOptions(options)
-    try give(
-      naming("text") { try StoryReport.check(text.raw("text"), source: options.source) }, options, to: out)
+    let report = try naming("text") {
+      try StoryReport.check(text.raw("text"), source: options.source, folder: options.folder)
+    }
+    try give(report, options, to: out)
   }
 }
 
@@ -19,7 +21,8 @@ public func satchel_story_report(
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    try give(Handles.openStories.borrow(story).check(), CheckOptions(options), to: out)
+    let (story, options) = (try Handles.openStories.borrow(story), try CheckOptions(options))
+    try give(options.folder.map { story.check(folder: $0) } ?? story.check(), options, to: out)
   }
 }
 
@@ -28,6 +31,7 @@ private struct CheckOptions {
   var source: StorySource
   var format: satchel_report_format
   var name: String
+  var folder: String?
 
   init(_ options: UnsafePointer<satchel_story_check_options>!) throws {
     let reader = try OptionsReader(options)
@@ -35,6 +39,9 @@ private struct CheckOptions {
     source = try StorySource(satchel_story_source(rawValue: number), "options: source ")
     format = satchel_report_format(rawValue: reader.choice(\.format) ?? 0)
     name = try reader.value(\.name)?.text("options: name") ?? ""
+    folder = try reader.value(\.folder)?.text("options: folder")
+    if folder?.isEmpty == true { folder = nil }
+    if folder?.utf8.contains(0) == true { throw SatchelError(.invalid, "options: folder contains a NUL") }
   }
 }
 

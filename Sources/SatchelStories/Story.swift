@@ -10,9 +10,14 @@ public final class Story: @unchecked Sendable {
   private let memory: StoryMemory
   package let analysis: StoryAnalysis
   private let hash = Locked<[UInt8]?>(nil)
+  /// The folder of its file, in which the files are that it names; nil for a story that was given as a text.
+  package let folder: String?
 
-  private init(_ memory: StoryMemory, source: StorySource, files: [StoryTable.File] = []) throws {
+  private init(
+    _ memory: StoryMemory, source: StorySource, files: [StoryTable.File] = [], folder: String? = nil
+  ) throws {
     self.memory = memory
+    self.folder = folder
     var table = try source.table(of: memory.bytes)
     table.files = files
     for file in files where file.hasByteOrderMark { table.noteByteOrderMark(at: file.start) }
@@ -31,12 +36,21 @@ public final class Story: @unchecked Sendable {
 
   /// Parses a story from an array of bytes.
   public convenience init(_ text: [UInt8], source: StorySource) throws {
-    try self.init(text, source: source, files: [])
+    try self.init(text, source: source, folder: nil)
   }
 
-  /// Parses a story whose text was joined from files.
-  package convenience init(_ text: [UInt8], source: StorySource, files: [StoryTable.File]) throws {
-    try self.init(text.withUnsafeBytes { StoryMemory($0) }, source: source, files: files)
+  /// Parses the story of a file, or of several whose text was joined.
+  ///
+  /// - Parameter folder: the folder of the file
+  package convenience init(
+    _ text: [UInt8], source: StorySource, files: [StoryTable.File] = [], folder: String?
+  ) throws {
+    try self.init(text.withUnsafeBytes { StoryMemory($0) }, source: source, files: files, folder: folder)
+  }
+
+  /// Parses the story of a file; its text is copied.
+  convenience init(_ text: UnsafeRawBufferPointer, source: StorySource, folder: String) throws {
+    try self.init(StoryMemory(text), source: source, folder: folder)
   }
 
   /// The size of the text in bytes.
@@ -77,8 +91,12 @@ public final class Story: @unchecked Sendable {
   /// Returns the segment with an id, the first one if several have it; nil when no segment has it.
   public func segment(_ id: String) -> StorySegment? { analysis.segment(id).flatMap { segment(at: $0) } }
 
-  /// Checks the story and returns all findings. Each call checks again.
-  public func check() -> StoryReport { StoryReport(analysis) }
+  /// Checks the story and returns all findings. Each call checks again, and looks for the files that the story names,
+  /// if it is from a file or a library.
+  public func check() -> StoryReport { StoryReport(analysis, folder: folder) }
+
+  /// Checks the story as `check()` does, with the files that it names in a folder.
+  package func check(folder: String) -> StoryReport { StoryReport(analysis, folder: folder) }
 
   /// The statistics of the story. Each access computes them again.
   public var statistics: StoryStatistics { StoryStatistics(analysis) }

@@ -18,6 +18,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     case missingField = "missing-field"
     case wrongType = "wrong-type"
     case invalidID = "invalid-id"
+    case missingAsset = "missing-asset"
     // Problems for the author.
     case endingWithChoices = "ending-with-choices"
     case unmarkedEnding = "unmarked-ending"
@@ -59,6 +60,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
       case .missingField: "A required field is missing."
       case .wrongType: "A field has a value of the wrong type."
       case .invalidID: "An id is empty, or a story's id is not a valid file name."
+      case .missingAsset: "A picture or sound that the story names is not beside its file."
       case .endingWithChoices: "A segment is marked as an ending, but has choices."
       case .unmarkedEnding: "A segment without choices is not marked as an ending."
       case .emptyText: "A text has no words."

@@ -33,7 +33,7 @@ extension Story {
 
   /// Parses a story in several files. Its findings name the file that they are in.
   public convenience init(_ game: TweeGame) throws {
-    try self.init(game.text, source: .twee, files: game.files)
+    try self.init(game.text, source: .twee, files: game.files, folder: game.folder)
   }
 
   /// Parses the story of a file, or of a directory of Twee files with one StoryData.
@@ -46,13 +46,21 @@ extension Story {
       if status.st_mode & S_IFMT == S_IFDIR {
         try self.init(TweeGame(directory: path))
       } else {
-        try self.init(
-          TweeGame.contents(of: path), source: StorySource.twee.isFormat(of: path) ? .twee : .automatic)
+        let source = StorySource.twee.isFormat(of: path) ? StorySource.twee : .automatic
+        try self.init(TweeGame.contents(of: path), source: source, folder: Self.folder(of: path))
       }
     } catch var error as SatchelError where error.code == .invalid && !error.message.hasPrefix(path) {
       error.message = "\(path): \(error.message)"
       throw error
     }
+  }
+}
+
+extension Story {
+  /// Returns the path of the directory that a file is in.
+  private static func folder(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 }
 

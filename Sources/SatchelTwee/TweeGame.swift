@@ -7,6 +7,8 @@ public struct TweeGame: Sendable {
   public private(set) var text: [UInt8] = []
   /// The files in the order of the text.
   package private(set) var files: [StoryTable.File] = []
+  /// The directory of the files; nil when they were given as texts.
+  package private(set) var folder: String?
 
   /// Joins files. Those whose name ends in `.js` are scripts.
   ///
@@ -46,6 +48,7 @@ public struct TweeGame: Sendable {
       found.append((name, try Self.contents(of: "\(directory)/\(name)")))
     }
     try self.init(found)
+    folder = directory
   }
 
   /// Whether a text has the passage StoryData, which a story has once.

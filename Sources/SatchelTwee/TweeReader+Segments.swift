@@ -19,7 +19,7 @@ extension TweeReader {
     // The first pass finds linked passages; with them, a second one finds parts; a third one has all.
     for _ in 0..<3 {
       (table.faults, table.segments, table.choices) = (faults, [], [])
-      (table.mentions, included, mentioned) = ([], [], [])
+      (table.mentions, table.namedFiles, included, mentioned) = ([], [], [], [])
       for index in roles.linked { passages[index].kind = .segment }
       let found = fill(from: start, roles)
       if found == roles { break }
@@ -104,12 +104,42 @@ extension TweeReader {
       }
     }
     for name in scanner.mentions { mentioned.append((index, bytes.slice(name))) }
+    for path in scanner.files { addFile(path, segment: Int(index)) }
     if scanner.loadsCode { table.hasOutsideLinks = true }
     Self.dropRepeatedMacros(of: &table, from: Int(segment.firstChoice))
     segment.choiceCount = Int32(truncatingIfNeeded: table.choices.count) - segment.firstChoice
     segment.words = UInt32(truncatingIfNeeded: words(passage.body, scanner.markups))
     if passage.body.isEmpty { note(.emptyText, at: passage.start, segment: index, field: .text) }
     table.segments.append(segment)
+  }
+
+  /// Adds a file that a passage displays, by the path of a URL: without query and fragment, and decoded.
+  private mutating func addFile(_ range: Range<Int>, segment: Int) {
+    let text = bytes.string(range)
+    let path = StoryPath.isAddress(text.utf8) ? text : Self.decoded(text)
+    table.namedFiles.append(
+      StoryTable.NamedFile(
+        path: path.utf8.count == range.count
+          ? bytes.slice(range) : table.text.keep(path, from: range.lowerBound),
+        start: range.lowerBound, segment: segment, field: .text))
+  }
+
+  private static func decoded(_ url: String) -> String {
+    let bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+    var (decoded, index) = ([UInt8](), 0)
+    while index < bytes.count {
+      let digits = bytes[index...].dropFirst().prefix(2)
+      if bytes[index] == UInt8(ascii: "%"), digits.count == 2,
+        let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      {
+        decoded.append(byte)
+        index += 3
+      } else {
+        decoded.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: decoded, as: UTF8.self)
   }
 
   private mutating func addChoice(_ markup: TweeMarkup, named names: TweeNames, _ roles: inout Roles) {

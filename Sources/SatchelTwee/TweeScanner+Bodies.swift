@@ -71,6 +71,7 @@ extension TweeScanner {
     guard position >= tagEnd, let close = find(.tag, from: position) else { return }
     tagEnd = close + 1
     mention(position..<tagEnd)
+    addFiles(of: position..<tagEnd)
     // The text up to the next tag, after those that only format it.
     var textStart = tagEnd
     for _ in 0..<4 where bytes[bytes.skipSpace(from: textStart, to: end)] == UInt8(ascii: "<") {

@@ -100,8 +100,13 @@ extension TweeScanner {
     let first = bytes[offset + 1]
     let isAligned = first == UInt8(ascii: "<") || first == UInt8(ascii: ">")
     let inside = offset + (isAligned ? 6 : 5)
-    guard bytes.matches("img[", at: inside - 4, to: end), let source = closingBracket(from: inside),
-      bytes[source + 1] == UInt8(ascii: "["), let close = closingBracket(from: source + 2)
+    guard bytes.matches("img[", at: inside - 4, to: end), let source = closingBracket(from: inside) else {
+      return nil
+    }
+    if let after = source + 1 < end ? bytes[source + 1] : nil, "[]".utf8.contains(after) {
+      addImage(bytes.range(inside, source))
+    }
+    guard bytes[source + 1] == UInt8(ascii: "["), let close = closingBracket(from: source + 2)
     else { return nil }
     let target = bytes.trimmed(bytes.range(source + 2, close))
     if bytes[close + 1] == UInt8(ascii: "]"), close + 1 < end {

@@ -10,6 +10,8 @@ struct TweeScanner {
   private(set) var markups: ContiguousArray<TweeMarkup> = []
   /// The names of passages in code that is not understood, which may lead there. Not in order.
   var mentions: ContiguousArray<Range<Int>> = []
+  /// The paths and addresses of pictures, sounds and films.
+  var files: ContiguousArray<Range<Int>> = []
   var position = 0
   private(set) var start = 0
   private(set) var end = 0
@@ -70,6 +72,7 @@ struct TweeScanner {
   private mutating func reset(_ body: Range<Int>) {
     markups.removeAll(keepingCapacity: true)
     mentions.removeAll(keepingCapacity: true)
+    files.removeAll(keepingCapacity: true)
     (start, end, position) = (body.lowerBound, body.upperBound, body.lowerBound)
     (hiddenEnd, lineEnd, noBracketBefore) = (start, start, start)
     (absent, failures) = (0, 0)

@@ -151,6 +151,13 @@ static void options(void) {
         given.name = names[index];
         refused_out("a bad name", SATCHEL_EINVALID, "name", satchel_story_check(text(sound), &given, &out));
     }
+    given.name = text("");
+    static const satchel_bytes folders[] = {{NULL, 5}, {"a", SIZE_MAX}, LITERAL("\xFF"), LITERAL("a\0b")};
+    for (size_t index = 0; index < sizeof folders / sizeof *folders; index++) {
+        given.folder = folders[index];
+        refused_out("a bad folder", SATCHEL_EINVALID, "folder",
+                    satchel_story_check(text(sound), &given, &out));
+    }
     struct {
         satchel_story_check_options known;
         char added[16];

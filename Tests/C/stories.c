@@ -149,7 +149,8 @@ static void other_headers(void) {
     satchel_buffer_free(&out);
 
     /* Bytes beyond `size` are not read, nor is a field that is only half there. */
-    satchel_story_check_options older = {0, (satchel_story_source)77, (satchel_report_format)77, {NULL, 9}};
+    satchel_story_check_options older = {0, (satchel_story_source)77, (satchel_report_format)77, {NULL, 9},
+                                         {NULL, 9}};
     older.size = sizeof older.size;
     json_decref(report_of(story, &older));
     older.source = SATCHEL_STORY_JSON;
@@ -160,7 +161,7 @@ static void other_headers(void) {
     CHECK(number_at(report, "/errors") == 3, "older options: %lld errors", number_at(report, "/errors"));
     json_decref(report);
     older.format = SATCHEL_REPORT_TEXT;
-    older.size = sizeof older - 1;
+    older.size = offsetof(satchel_story_check_options, folder) - 1;
     must(satchel_story_check(text(story), &older, &out), "half a name");
     CHECK(strncmp(out.data, ":1:", 3) == 0, "%s", out.data);
     satchel_buffer_free(&out);
@@ -308,6 +309,38 @@ static void twee(void) {
     CHECK(satchel_story_check(text(source), &options, &out) == SATCHEL_EINVALID, "Twee was read as JSON");
 }
 
+/** The pictures of a story are looked for in its folder, or in that of the options. */
+static void named_files(const char *fixtures) {
+    static const char *const story =
+        "{\"image\":[\"README.md\",\"nowhere.png\",\"../C/stories.c\"],\"segments\":[]}";
+    satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
+    json_t *report = report_of(story, &options);
+    CHECK(!strstr(text_at(report, "/findings/0/code"), "missing-asset"), "a folder is guessed");
+    json_decref(report);
+    options.folder = text(fixtures);
+    report = report_of(story, &options);
+    size_t index, count = 0;
+    json_t *finding;
+    json_array_foreach(at(report, "/findings"), index, finding) {
+        if (strcmp(text_at(finding, "/code"), "missing-asset") != 0) continue;
+        CHECK(strcmp(text_at(finding, "/pointer"), count++ ? "/image/2" : "/image/1") == 0, "%s",
+              text_at(finding, "/pointer"));
+    }
+    CHECK(count == 2, "%zu missing files", count);
+    json_decref(report);
+
+    satchel_story *opened = NULL;
+    must(satchel_story_open(text(story), SATCHEL_STORY_JSON, &opened), "opening a text");
+    for (int round = 0; round < 2; round++) {
+        options.format = SATCHEL_REPORT_TEXT;
+        options.folder = text(round ? fixtures : "");
+        must(satchel_story_report(opened, &options, &out), "checking it");
+        CHECK((strstr(out.data, "[missing-asset]") != NULL) == (round == 1), "%s", out.data);
+        satchel_buffer_free(&out);
+    }
+    satchel_story_free(opened);
+}
+
 static void several_files(const char *fixtures) {
     char path[4096];
     satchel_story *game = NULL;
@@ -349,6 +382,7 @@ int main(int count, char **arguments) {
     contents();
     comparison();
     twee();
+    named_files(arguments[1]);
     several_files(arguments[1]);
     return close_checks();
 }

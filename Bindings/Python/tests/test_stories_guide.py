@@ -60,13 +60,14 @@ def test_the_story_of_the_guide_is_sound() -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in rows() if row.statement], ids=lambda row: row.code)
-def test_the_example_of_a_row_raises_its_code(row: Row) -> None:
+def test_the_example_of_a_row_raises_its_code(row: Row, tmp_path: Path) -> None:
     story = copy.deepcopy(base())
     rim, meadow, home = story["segments"]
     namespace = {"story": story, "rim": rim, "meadow": meadow, "home": home}
     exec(row.statement, namespace)
     changed = namespace["story"]
-    report = stories.check(changed.encode() if isinstance(changed, str) else changed)
+    text = changed if isinstance(changed, str) else json.dumps(changed)
+    report = stories.check(text.encode(), folder=tmp_path)
     raised = [finding for finding in report.findings if finding.code == row.code]
     assert raised, [finding.code for finding in report.findings]
     assert raised[0].severity == row.severity.split(";")[0]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 import tales
 from tales import FAULTY, segment, story
 
 from satchel import stories
+from satchel.errors import InvalidArgument, UnsoundStory
 
 
 def test_a_report_says_where_and_what() -> None:
@@ -82,3 +84,23 @@ def test_a_report_as_text(tmp_path: Path) -> None:
         assert line.endswith(f"[{finding.code}]")
     assert stories.check(story([segment("a")])).text() == ""
     assert report.text("short").startswith("short:1:")
+
+
+def test_pictures_are_looked_for_in_the_folder_of_the_story(tmp_path: Path) -> None:
+    made = {**story([segment("a", "b"), segment("b")]), "image": ["a.png", "b.png"]}
+    (tmp_path / "a.png").touch()
+    file = tmp_path / "tale.json"
+    file.write_text(json.dumps(made), encoding="utf-8")
+    assert stories.check(made).ok
+    loaded = stories.load(file)
+    for report in (stories.check(file), stories.check(made, folder=tmp_path), loaded.check()):
+        (finding,) = report.findings
+        assert (finding.code, finding.pointer) == ("missing-asset", "/image/1")
+        assert "missing-asset" in report.text("tale.json")
+        assert report.sarif("tale.json").count('"missing-asset"') == 2
+    with pytest.raises(UnsoundStory):
+        stories.load(file, checked=True)
+    (tmp_path / "b.png").touch()
+    assert loaded.check().ok
+    with pytest.raises(InvalidArgument):
+        stories.check(made, folder="a\0b")

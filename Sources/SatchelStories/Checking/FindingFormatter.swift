@@ -11,12 +11,14 @@ import SatchelJSON
 /// Turns faults into findings with messages and locations.
 struct FindingFormatter {
   private let analysis: StoryAnalysis
+  private let missing: MissingFiles?
   private let lines: LineCounter
 
   private var table: StoryTable { analysis.table }
 
-  init(_ analysis: StoryAnalysis) {
+  init(_ analysis: StoryAnalysis, _ missing: MissingFiles? = nil) {
     self.analysis = analysis
+    self.missing = missing
     lines = LineCounter(analysis.table.text.source)
   }
 
@@ -53,6 +55,7 @@ struct FindingFormatter {
   }
 
   private func suggestion(_ fault: StoryFault, _ nearest: [[UInt8]: Int]) -> String? {
+    if fault.code == .missingAsset { return missing?.suggestion(fault) }
     guard fault.code == .brokenChoice, fault.choice >= 0 else { return nil }
     return nearest[Array(table.text.bytes(table.choices[Int(fault.choice)].target))].map { analysis.id($0) }
   }
@@ -63,7 +66,7 @@ struct FindingFormatter {
     guard fault.segment >= 0 else {
       guard let field = fault.field, fault.code != .missingField else { return "" }
       if field == .segments, table.segmentsStart == nil, fault.code != .wrongType { return "" }
-      return fault.field == .tags && fault.detail >= 0 ? "/tags/\(fault.detail)" : "/\(field.name)"
+      return "/\(field.name)" + element(fault)
     }
     // The JSON that a Twee story converts to has its parts after its segments.
     let isPart = table.segments[Int(fault.segment)].flags.contains(.isPart)
@@ -75,7 +78,17 @@ struct FindingFormatter {
     guard let field = fault.field, fault.code != .missingField else { return pointer }
     // The element itself is of the wrong type.
     if field == .segments || (field == .choices && fault.choice >= 0) { return pointer }
-    return pointer + "/\(field.name)"
+    return pointer + "/\(field.name)" + element(fault)
+  }
+
+  /// Returns the last part of a pointer into a member that is an array.
+  private func element(_ fault: StoryFault) -> String {
+    guard fault.detail >= 0, let field = fault.field, field == .tags || field.shape == .media else {
+      return ""
+    }
+    guard fault.code == .missingAsset else { return "/\(fault.detail)" }
+    let index = table.namedFiles[Int(fault.detail)].index
+    return index < 0 ? "" : "/\(index)"
   }
 
   // MARK: - Messages
@@ -161,6 +174,9 @@ struct FindingFormatter {
     case .readingTime: return readingTime()
     case .dynamicJump:
       return "\(subject(fault)) has a link or macro whose target is known only when the story is played"
+    case .missingAsset:
+      let file = table.namedFiles[Int(fault.detail)]
+      return "\(field) of \(subject(fault)) names \(quoted(file.path)), \(missing?.reason(fault) ?? "")"
     case .byteOrderMark: return "the text starts with a byte-order mark, which is ignored"
     case .duplicateStory, .unreadable, .notJSON, .notAStory: return fault.code.summary
     }
@@ -170,6 +186,8 @@ struct FindingFormatter {
     guard let field = fault.field else { return fault.code.summary }
     switch field {
     case .tags where fault.detail >= 0: return "a tag must be a string"
+    case .image where fault.detail >= 0, .sound where fault.detail >= 0:
+      return "an element of \(field.name) of \(subject(fault)) must be a path or a reference to an asset"
     case .segments where fault.segment >= 0: return "a segment must be an object"
     case .choices where fault.choice >= 0: return "a choice must be an object"
     default: return "\(field.name) of \(subject(fault)) must be \(field.shape.name)"

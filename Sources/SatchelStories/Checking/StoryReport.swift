@@ -46,11 +46,16 @@ extension StoryReport {
     return bytes
   }
 
-  init(_ analysis: StoryAnalysis, maxFindings: Int = StoryReport.maxFindings) {
-    let faults = StoryRules.faults(of: analysis)
+  /// - Parameter folder: the folder of the story's file; nil when it is unknown, so that no file is looked for
+  init(_ analysis: StoryAnalysis, folder: String? = nil, maxFindings: Int = StoryReport.maxFindings) {
+    var faults = StoryRules.faults(of: analysis)
+    let missing = folder.map { MissingFiles(of: analysis.table, in: $0) }
+    if let missing, !missing.faults.isEmpty {
+      faults = ContiguousArray((faults + missing.faults).ordered { $0.offset < $1.offset })
+    }
     errorCount = faults.reduce(0) { $0 + ($1.severity == .error ? 1 : 0) }
     warningCount = faults.count - errorCount
-    findings = FindingFormatter(analysis).findings(faults.prefix(maxFindings))
+    findings = FindingFormatter(analysis, missing).findings(faults.prefix(maxFindings))
     statistics = StoryStatistics(analysis)
   }
 
@@ -59,14 +64,19 @@ extension StoryReport {
   /// - Parameters:
   ///   - text: a story
   ///   - source: the format of the text
+  ///   - folder: the folder in which the files are that the story names; nil: they are not looked for
   /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is not in this format
-  public static func check(_ text: UnsafeRawBufferPointer, source: StorySource) throws -> StoryReport {
-    StoryReport(try StoryAnalysis(source.table(of: text)))
+  public static func check(
+    _ text: UnsafeRawBufferPointer, source: StorySource, folder: String? = nil
+  ) throws -> StoryReport {
+    StoryReport(try StoryAnalysis(source.table(of: text)), folder: folder)
   }
 
   /// Checks a story's text, given as a sequence of bytes.
-  public static func check(_ text: some Sequence<UInt8>, source: StorySource) throws -> StoryReport {
-    try Array(text).withUnsafeBytes { try check($0, source: source) }
+  public static func check(
+    _ text: some Sequence<UInt8>, source: StorySource, folder: String? = nil
+  ) throws -> StoryReport {
+    try Array(text).withUnsafeBytes { try check($0, source: source, folder: folder) }
   }
 }
 

@@ -85,5 +85,6 @@ extension Story {
   /// The approximate memory size in bytes.
   var memoryBytes: Int {
     byteCount + 512 + analysis.table.segments.count * 96 + analysis.table.choices.count * 64
+      + analysis.table.namedFiles.count * 32
   }
 }

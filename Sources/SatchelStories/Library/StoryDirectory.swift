@@ -19,7 +19,7 @@ final class StoryDirectory: @unchecked Sendable {
     var isReadable: Bool
   }
 
-  private let path: String
+  let path: String
   private let sources: [StorySource]
   private let descriptor: Int32
 

@@ -57,8 +57,10 @@ extension StoryFileTable {
         INSERT INTO story_file(library, name, size, modified, changed, sha256, checker, problem,
         problem_message, problem_line, problem_column, story, title, title_key, author, original_source,
         culture, synopsis, cover, minutes, age_range, is_purchased, segments, choices, endings, words,
-        shortest_path, longest_path, shortest_time, longest_time, path_count, errors, warnings)
-        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        shortest_path, longest_path, shortest_time, longest_time, path_count, errors, warnings,
+        named_files)
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+        ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT(library, name) DO UPDATE SET size = excluded.size, modified = excluded.modified,
         changed = excluded.changed, sha256 = excluded.sha256, checker = excluded.checker,
         problem = excluded.problem, problem_message = excluded.problem_message,
@@ -70,7 +72,8 @@ extension StoryFileTable {
         choices = excluded.choices, endings = excluded.endings, words = excluded.words,
         shortest_path = excluded.shortest_path, longest_path = excluded.longest_path,
         shortest_time = excluded.shortest_time, longest_time = excluded.longest_time,
-        path_count = excluded.path_count, errors = excluded.errors, warnings = excluded.warnings
+        path_count = excluded.path_count, errors = excluded.errors, warnings = excluded.warnings,
+        named_files = excluded.named_files
         RETURNING id
         """, .integer(library), .text(record.name), .integer(record.metadata.size),
         .integer(record.metadata.modified),
@@ -84,7 +87,8 @@ extension StoryFileTable {
         number(summary.choices), number(summary.endings), number(summary.words), number(summary.shortestPath),
         number(summary.longestPath), thousandths(summary.shortestMinutes),
         thousandths(summary.longestMinutes),
-        .integer(summary.paths.saturated), number(summary.errors), number(summary.warnings)
+        .integer(summary.paths.saturated), number(summary.errors), number(summary.warnings),
+        number(summary.namedFiles)
       ) { row = $0.anyInteger(0) }
     }
     guard let row else { return }

@@ -94,7 +94,7 @@ struct StoryFileTable {
       SELECT id, name, size, modified, changed, sha256, problem, problem_message, problem_line, problem_column,
       story, title, title_key, author, original_source, culture, synopsis, cover, minutes, age_range,
       is_purchased, segments, choices, endings, words, shortest_path, longest_path, shortest_time,
-      longest_time, path_count, errors, warnings
+      longest_time, path_count, errors, warnings, named_files
       FROM story_file WHERE library = ? ORDER BY name
       """, .integer(library)
     ) { rows.append(try Self.read($0)) }
@@ -132,6 +132,7 @@ struct StoryFileTable {
     var summary = StorySummary(id: row.text(10), file: row.text(1), header: header, statistics: statistics)
     summary.errors = number(30) ?? 0
     summary.warnings = number(31) ?? 0
+    summary.namedFiles = number(32) ?? 0
     return .story(summary, titleKey: row.text(12))
   }
 

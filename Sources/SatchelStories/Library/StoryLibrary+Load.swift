@@ -125,7 +125,8 @@ extension StoryLibrary {
     let reader = StoryFileReader()
     let metadata = try reader.load(components, in: opened)
     do {
-      return (try Story(reader.bytes, source: opened.source(of: file) ?? .json), metadata)
+      let source = opened.source(of: file) ?? .json
+      return (try Story(reader.bytes, source: source, folder: opened.path), metadata)
     } catch {
       throw StoryFailure(parsing: error)
     }
@@ -134,10 +135,12 @@ extension StoryLibrary {
   // MARK: Checking
 
   private func checkResult(_ entry: StoryCache.Entry, _ id: String) -> StoryCache.CheckResult {
-    if let checkResult = entry.checkResult { return checkResult }
+    // Files that it names come and go without its own.
+    let namesFiles = entry.story.namesFiles
+    if let checkResult = entry.checkResult, !namesFiles { return checkResult }
     let report = entry.story.check()
     let checkResult: StoryCache.CheckResult = report.isSound ? .sound : .unsound(Self.words(report))
-    cache.withLock { $0.setCheckResult(checkResult, of: entry.story, id: id) }
+    if !namesFiles { cache.withLock { $0.setCheckResult(checkResult, of: entry.story, id: id) } }
     return checkResult
   }
 

@@ -88,20 +88,26 @@ extension StoryLibrary {
     var problems = listing.problems
     let opened = try openDirectory()
     for summary in listing.stories {
-      guard summary.errors > 0 else {
+      guard summary.errors > 0 || summary.namedFiles > 0 else {
         sound.append(summary)
         continue
       }
       if isClosed.load(ordering: .relaxed) { throw DirectoryRefresh.cancelled }
-      problems.append(problem(of: summary, in: opened))
+      if let problem = problem(of: summary, in: opened) {
+        problems.append(problem)
+      } else {
+        sound.append(summary)
+      }
     }
     problems = problems.ordered { StoryName.precedes($0.file, $1.file) }
     return StoryListing(stories: sound, problems: problems)
   }
 
-  private func problem(of summary: StorySummary, in opened: StoryDirectory) -> StoryProblem {
+  /// Returns the findings of a story; nil when it is sound.
+  private func problem(of summary: StorySummary, in opened: StoryDirectory) -> StoryProblem? {
     do throws(StoryFailure) {
       let report = try Self.read(summary.file, in: opened).story.check()
+      if report.isSound, summary.errors == 0 { return nil }
       let findings = report.findings
       let first = findings.first { $0.severity == .error } ?? findings.first
       var failure = first.map { StoryFailure($0) } ?? .unreadable("the file changed while it was read")

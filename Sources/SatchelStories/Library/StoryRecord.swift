@@ -56,6 +56,7 @@ extension StoryRecord.Content {
     var summary = StorySummary(id: id, file: file, header: header, statistics: report.statistics)
     summary.errors = report.errorCount
     summary.warnings = report.warningCount
+    summary.namedFiles = analysis.table.namedFiles.count
     return .story(summary, titleKey: TitleKey.key(of: header.title ?? ""))
   }
 }

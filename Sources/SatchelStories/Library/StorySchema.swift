@@ -65,6 +65,7 @@ package enum StorySchema {
       path_count INTEGER NOT NULL,
       errors INTEGER NOT NULL,
       warnings INTEGER NOT NULL,
+      named_files INTEGER NOT NULL,
       UNIQUE(library, name),
       CHECK((story IS NULL) <> (problem IS NULL))
     ) STRICT;
@@ -83,7 +84,7 @@ package enum StorySchema {
 
   /// The version of the rules and of the index. Files that were checked by an older version are checked
   /// again.
-  static let checker: Int64 = 1
+  static let checker: Int64 = 2
 
   /// Runs `body`, and throws a clear error when SQLite was built without full-text search.
   package static func naming<Result>(_ body: () throws -> Result) throws -> Result {

@@ -12,10 +12,13 @@ public struct StorySummary: Equatable, Sendable, JSONConvertible {
   /// Whether the story is purchased: the state in the store, or the value in the file when the store has
   /// none.
   public var isPurchased: Bool
-  /// The number of errors that a check finds.
+  /// The number of errors that a check finds in the file itself: without `missing-asset`, because the files that it
+  /// names come and go without it.
   public var errors = 0
-  /// The number of warnings that a check finds.
+  /// The number of warnings that a check finds in the file itself.
   public var warnings = 0
+  /// The number of places where it names a picture or sound.
+  var namedFiles = 0
 
   init(id: String, file: String, header: StoryHeader = StoryHeader(), statistics: StoryStatistics = .none) {
     (self.id, self.file, self.header, self.statistics) = (id, file, header, statistics)

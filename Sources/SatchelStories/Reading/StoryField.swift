@@ -11,6 +11,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
   case id, title, author, originalSource, culturalOrigin, synopsis, coverImageName
   case estimatedReadingMinutes, ageRange, tags, isPurchased, segments
   case text, isAuthenticPath, isEnding, choices, nextSegmentId
+  case image, sound
 
   var name: StaticString {
     switch self {
@@ -31,6 +32,8 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
     case .isEnding: "isEnding"
     case .choices: "choices"
     case .nextSegmentId: "nextSegmentId"
+    case .image: "image"
+    case .sound: "sound"
     }
   }
 
@@ -44,6 +47,8 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
   /// The type of a field's value.
   enum Shape: Equatable {
     case text, integer, flag, list
+    /// The paths of files, and references to assets.
+    case media
 
     var name: StaticString {
       switch self {
@@ -51,6 +56,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
       case .integer: "an integer"
       case .flag: "a boolean"
       case .list: "an array"
+      case .media: "a path, a reference to an asset, or an array of these"
       }
     }
   }
@@ -61,18 +67,26 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
     case .estimatedReadingMinutes: .integer
     case .isPurchased, .isAuthenticPath, .isEnding: .flag
     case .tags, .segments, .choices: .list
+    case .image, .sound: .media
     default: .text
     }
   }
 
-  var isOptional: Bool { self == .originalSource || self == .culturalOrigin || self == .isEnding }
+  var isOptional: Bool {
+    switch self {
+    case .originalSource, .culturalOrigin, .isEnding, .image, .sound: true
+    default: false
+    }
+  }
 
   static let ofStory: [StoryField] = [
     .id, .title, .author, .originalSource, .culturalOrigin, .synopsis, .coverImageName,
-    .estimatedReadingMinutes, .ageRange, .tags, .isPurchased, .segments,
+    .estimatedReadingMinutes, .ageRange, .tags, .isPurchased, .segments, .image, .sound,
   ]
-  static let ofSegment: [StoryField] = [.id, .text, .choices, .isAuthenticPath, .isEnding]
-  static let ofChoice: [StoryField] = [.id, .text, .nextSegmentId]
+  static let ofSegment: [StoryField] = [
+    .id, .text, .choices, .isAuthenticPath, .isEnding, .image, .sound,
+  ]
+  static let ofChoice: [StoryField] = [.id, .text, .nextSegmentId, .image, .sound]
 }
 
 /// A set of fields.

@@ -4,6 +4,7 @@ import SatchelJSON
 extension StoryReader {
   mutating func store(_ value: Value, story field: StoryField) {
     guard hasExpectedType(value, field), value.kind != .null else { return }
+    if field.shape == .media { return storeMedia(value, field) }
     let slice = StorySlice(value.slice)
     table.header[field] = StoryTable.Value(slice: slice, isEscaped: value.isEscaped)
     switch field {
@@ -30,6 +31,7 @@ extension StoryReader {
       segment.words = checkText(value, field)
     case .isAuthenticPath: if value.isTrue { segment.flags.insert(.isAuthentic) }
     case .isEnding: if value.isTrue { segment.flags.insert(.isMarkedEnding) }
+    case .image, .sound: storeMedia(value, field)
     default: break
     }
   }
@@ -51,6 +53,7 @@ extension StoryReader {
       choice.target = resolvedSlice(value)
       choice.targetHash = hash(of: choice.target)
       choice.flags.rawValue |= StoryTable.ChoiceFlags.hasTarget.rawValue
+    case .image, .sound: storeMedia(value, field)
     default: break
     }
   }
@@ -87,6 +90,7 @@ extension StoryReader {
   private mutating func hasExpectedOtherType(_ value: Value, _ field: StoryField) -> Bool {
     switch (value.kind, field.shape) {
     case (.string, .text), (.integer, .integer), (.bool, .flag): return true
+    case (.string, .media), (.object, .media), (.array, .media): return true
     case (.null, _) where field.isOptional: return true
     default:
       note(.wrongType, at: offset(value), field)
@@ -130,8 +134,10 @@ extension StoryReader {
     if value.slice.count == 0 { note(.invalidID, at: offset(value), field) }
   }
 
-  mutating func note(_ code: StoryFinding.Code, at offset: UInt32, _ field: StoryField) {
-    var fault = StoryFault(code: code, offset: offset, field: field)
+  mutating func note(
+    _ code: StoryFinding.Code, at offset: UInt32, _ field: StoryField, detail: Int32 = -1
+  ) {
+    var fault = StoryFault(code: code, offset: offset, field: field, detail: detail)
     switch container {
     case .segments, .segment: fault.segment = Int32(truncatingIfNeeded: table.segments.count)
     case .choices, .choice:

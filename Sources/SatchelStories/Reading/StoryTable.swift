@@ -87,6 +87,8 @@ package struct StoryTable {
   package var choices: ContiguousArray<Choice> = []
   package var header: [StoryField: Value] = [:]
   var tags: [StorySlice] = []
+  /// The pictures and sounds that are files, in the order of the text.
+  package var namedFiles: ContiguousArray<NamedFile> = []
   /// The offset of the story's object.
   package var start = 0
   /// The offset of its `segments`, when they are an array.
@@ -118,6 +120,26 @@ package struct StoryTable {
 
     package init(name: String, start: Int, hasByteOrderMark: Bool) {
       (self.name, self.start, self.hasByteOrderMark) = (name, start, hasByteOrderMark)
+    }
+  }
+
+  /// A file that the story names, by a path or an address.
+  package struct NamedFile {
+    package var path: StorySlice
+    /// The offset of the value.
+    package var start: UInt32
+    /// The index of the segment; -1 for the story.
+    package var segment: Int32
+    /// The index of the choice among all choices; -1 for none.
+    package var choice: Int32 = -1
+    /// The index in the member's array; -1 for a member that is no array.
+    package var index: Int32 = -1
+    /// The member that has the path: of an imported story, the text.
+    package var field: StoryField
+
+    package init(path: StorySlice, start: Int, segment: Int, field: StoryField) {
+      (self.path, self.field) = (path, field)
+      (self.start, self.segment) = (UInt32(truncatingIfNeeded: start), Int32(truncatingIfNeeded: segment))
     }
   }
 

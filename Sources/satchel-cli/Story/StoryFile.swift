@@ -40,7 +40,7 @@ struct StoryFile: Sendable {
   func story() throws -> Story {
     do {
       if isGame { return try Story(TweeGame(directory: path.text)) }
-      return try Story(bytes(), source: source)
+      return try Story(bytes(), source: source, folder: isStandardInput ? nil : path.directory.text)
     } catch let error as SatchelError {
       let cause = error.underlying as? JSONError
       let isJSON = StoryReader.isJSON(error)

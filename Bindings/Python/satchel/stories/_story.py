@@ -89,6 +89,7 @@ class StoryReport:
     statistics: StoryStatistics
     _name: str = field(repr=False, compare=False)
     _language: str = field(repr=False, compare=False)
+    _folder: str = field(repr=False, compare=False)
     _text: Union[bytes, Opened] = field(repr=False, compare=False)
     _json: str = field(repr=False, compare=False)
 
@@ -112,7 +113,8 @@ class StoryReport:
         return self._written("text", name)
 
     def _written(self, format: str, name: Optional[str]) -> str:
-        return _checked(self._text, self._name if name is None else name, self._language, format)
+        known = self._name if name is None else name
+        return _checked(self._text, known, self._language, self._folder, format)
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ class Story:
     statistics: StoryStatistics
     text: bytes = field(repr=False)
     _opened: Opened = field(repr=False, compare=False)
+    _folder: str = field(default="", repr=False, compare=False)
 
     @property
     def path_count(self) -> int:
@@ -174,7 +177,8 @@ class Story:
 
     def check(self) -> StoryReport:
         """Checks it; see :func:`satchel.stories.check`."""
-        return _report(self._opened, _NAMELESS if self.id is None else f"{self.id}.json", "automatic")
+        name = _NAMELESS if self.id is None else f"{self.id}.json"
+        return _report(self._opened, name, "automatic", self._folder)
 
     def graph(self, format: str = "dot") -> str:
         """A graph, with start, endings, authentic path and findings marked.
@@ -186,7 +190,13 @@ class Story:
         return some_text(library.satchel_story_graph, self._opened.pointer, number)
 
 
-def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
+def check(
+    source: Source,
+    *,
+    name: Optional[str] = None,
+    language: str = "automatic",
+    folder: Optional[FilePath] = None,
+) -> StoryReport:
     """Checks a story. A story with errors gets a report too.
 
     :param source: a path, a string, or a dict; the path of a directory of Twee files with one StoryData,
@@ -194,13 +204,21 @@ def check(source: Source, *, name: Optional[str] = None, language: str = "automa
     :param name: the file's name in SARIF and text reports; None for the path
     :param language: "json", "twee", or "automatic": Twee when the text has a line that begins with the
         "::" of a passage and does not begin with a brace or bracket, otherwise JSON
+    :param folder: where the pictures and sounds are that the story names by paths; None for the folder of
+        the path, and for no check of them in a string or a dict
     """
     text, path = _read_or_join(source, "source")
-    return _report(text, path or _NAMELESS if name is None else name, language)
+    where = _folder(text, path) if folder is None else _encoding.file_path(folder, "folder")[0]
+    return _report(text, path or _NAMELESS if name is None else name, language, where)
 
 
-def _report(text: Union[bytes, Opened], known: str, language: str) -> StoryReport:
-    written = _checked(text, known, language, "json")
+def _folder(text: Union[bytes, Opened], path: Optional[str]) -> str:
+    """The folder of a story's file; "" for a string, and for a directory, which the library knows."""
+    return "" if path is None or isinstance(text, Opened) else os.path.dirname(path) or "."
+
+
+def _report(text: Union[bytes, Opened], known: str, language: str, folder: str = "") -> StoryReport:
+    written = _checked(text, known, language, folder, "json")
     report = _json.loads(written)
     return record_from(
         StoryReport,
@@ -209,6 +227,7 @@ def _report(text: Union[bytes, Opened], known: str, language: str) -> StoryRepor
         statistics=record_from(StoryStatistics, report["statistics"]),
         _name=known,
         _language=language,
+        _folder=folder,
         _text=text,
         _json=written,
     )
@@ -222,7 +241,7 @@ def load(source: Source, *, checked: bool = False) -> Story:
     :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
     """
     text, path = _read_or_join(source, "source")
-    return story_from(text, path or _NAMELESS, checked)
+    return story_from(text, path or _NAMELESS, checked, _folder(text, path))
 
 
 def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
@@ -255,23 +274,26 @@ def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
     return story
 
 
-def story_from(text: Union[bytes, Opened], name: str, checked: bool) -> Story:
+def story_from(text: Union[bytes, Opened], name: str, checked: bool, folder: str = "") -> Story:
     """Parses a story; use :func:`load`."""
     opened = _opened(text)
     described = json_answer(library.satchel_story_describe, opened.pointer)
     if checked:
-        report = _report(opened, name, "automatic")
+        report = _report(opened, name, "automatic", folder)
         if not report.ok:
             raise UnsoundStory(f"{name} has errors:\n{report.text()}", report)
     statistics = record_from(StoryStatistics, described["statistics"])
-    return record_from(Story, described, text=opened.text, statistics=statistics, _opened=opened)
+    return record_from(
+        Story, described, text=opened.text, statistics=statistics, _opened=opened, _folder=folder
+    )
 
 
-def _checked(text: Union[bytes, Opened], name: str, language: str, format: str) -> str:
+def _checked(text: Union[bytes, Opened], name: str, language: str, folder: str, format: str) -> str:
     options = _abi.StoryCheckOptions(
         source=_encoding.choice(_abi.STORY_SOURCE, language, "language"),
         format=_encoding.choice(_abi.REPORT_FORMAT, format, "format"),
         name=_encoding.lend_text(name, "name"),
+        folder=_encoding.lend_text(folder, "folder"),
     )
     if isinstance(text, Opened):
         return some_text(library.satchel_story_report, text.pointer, ctypes.byref(options))
