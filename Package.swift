@@ -61,15 +61,17 @@ let package = Package(
     .target(
       name: "SatchelPhotos",
       dependencies: [
-        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelSync", "SatchelDocuments", "SatchelJSON",
-        "CCurl", "CNettle",
+        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelAssets", "SatchelSync", "SatchelDocuments",
+        "SatchelJSON", "CCurl", "CNettle",
       ]),
     .target(
       name: "SatchelRecords",
       dependencies: ["SatchelCore", "SatchelDocuments", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
     .target(
       name: "SatchelState",
-      dependencies: ["SatchelCore", "SatchelDocuments", "SatchelStorage", "SatchelSync", "SatchelJSON"]),
+      dependencies: [
+        "SatchelCore", "SatchelAssets", "SatchelDocuments", "SatchelStorage", "SatchelSync", "SatchelJSON",
+      ]),
     // Keeps the reader's progress and purchases in the state.
     .target(
       name: "SatchelStories",
@@ -82,7 +84,8 @@ let package = Package(
     .target(
       name: "Satchel",
       dependencies: [
-        "SatchelAssets", "SatchelCatalogue", "SatchelDocuments", "SatchelPhotos", "SatchelStories", "SatchelRecords",
+        "SatchelAssets", "SatchelCatalogue", "SatchelDocuments", "SatchelPhotos", "SatchelStories",
+        "SatchelRecords",
         "SatchelState", "SatchelTwee",
       ]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),

@@ -71,7 +71,13 @@ public final class Store: Sendable {
   public var catalogue: Catalogue { lazyCatalogue.value { Catalogue(database: database) } }
 
   /// The bytes that documents refer to: pictures, sounds, files.
-  public var assets: AssetStore { lazyAssets.value { AssetStore(database) } }
+  public var assets: AssetStore {
+    lazyAssets.value {
+      let assets = AssetStore(database)
+      assets.saveReadsWhenClosing()
+      return assets
+    }
+  }
 
   /// The app's small, frequently changed values.
   public var state: StateStore { lazyState.value { StateStore(recordStore) } }

@@ -61,7 +61,9 @@ public struct Asset: Hashable, Sendable {
     }
     if let type, !Self.isType(type) { return ("type", Self.typeRule) }
     if let url, !Self.isURL(url) {
-      return ("url", "must begin with http:// or https://, and have at most \(Self.maxURL) bytes without spaces")
+      return (
+        "url", "must begin with http:// or https://, and have at most \(Self.maxURL) bytes without spaces"
+      )
     }
     return digest == nil && url == nil ? ("", "must have sha256 or url") : nil
   }
@@ -75,9 +77,12 @@ public struct Asset: Hashable, Sendable {
   /// Whether a text is a URL that may be fetched.
   package static func isURL(_ text: String) -> Bool {
     let lower = text.prefix(8).lowercased()
-    guard lower.hasPrefix("http://") || lower.hasPrefix("https://"), text.utf8.count <= maxURL else { return false }
+    guard lower.hasPrefix("http://") || lower.hasPrefix("https://"), text.utf8.count <= maxURL else {
+      return false
+    }
     let rest = text.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
-    return rest.first.map { $0 != UInt8(ascii: "/") } ?? false && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    return rest.first.map { $0 != UInt8(ascii: "/") } ?? false
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
   }
 
   /// Reads the value of a member `_asset`.

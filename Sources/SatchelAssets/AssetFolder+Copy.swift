@@ -33,7 +33,8 @@ extension AssetFolder {
     for name in try folder.names() {
       guard name == Self.incoming || HexadecimalName.isName(name, digits: 2) else { continue }
       guard let directory = try? directory(name, in: folder) else { continue }
-      for file in try directory.names() where HexadecimalName.isName(file, digits: name.count == 2 ? 64 : 32) {
+      for file in try directory.names() where HexadecimalName.isName(file, digits: name.count == 2 ? 64 : 32)
+      {
         unlinkat(directory.descriptor, file, 0)
       }
       unlinkat(folder.descriptor, name, AT_REMOVEDIR)

@@ -174,7 +174,8 @@ package struct AssetFolder: Sendable {
   func removeAbandoned() throws {
     guard let directory = try? directory(Self.incoming, in: open()) else { return }
     for name in try directory.names() {
-      guard let file = try? DiskFile(name, in: directory, O_RDWR), flock(file.descriptor, LOCK_EX | LOCK_NB) == 0
+      guard let file = try? DiskFile(name, in: directory, O_RDWR),
+        flock(file.descriptor, LOCK_EX | LOCK_NB) == 0
       else { continue }
       unlinkat(directory.descriptor, name, 0)
     }

@@ -17,6 +17,11 @@ package struct AssetReferences: Sendable {
   /// No references.
   package init() {}
 
+  /// Adds URLs that are strings of a document.
+  package mutating func add(urls: [String]) {
+    found += urls.prefix(Swift.max(0, Self.max - found.count)).map { ("", Asset(nil, url: $0)) }
+  }
+
   /// Adds those of another document.
   package mutating func add(_ other: AssetReferences) {
     found += other.found

@@ -12,8 +12,8 @@ package enum AssetSchema {
         "asset_reference.owner": StoredRange.any, "asset_reference.asset": 0...ids.upperBound,
         "asset_reference.source": 0...ids.upperBound, "asset_source.id": ids, "asset_source.asset": ids,
         "asset_source.fetched_at": StoredRange.time, "asset_source.attempts": StoredRange.count,
-        "asset_source.retry_at": StoredRange.time, "asset_variant.asset": ids,
-        "asset_variant.variant": ids, "asset_garbage.number": ids, "asset_sweep.id": 1...1,
+        "asset_source.retry_at": StoredRange.time, "asset_variant.variant": ids, "asset_garbage.number": ids,
+        "asset_sweep.id": 1...1,
         "asset_sweep.swept_at": StoredRange.time,
       ],
       times: [
@@ -70,14 +70,24 @@ package enum AssetSchema {
     ) STRICT;
     CREATE INDEX asset_source_asset ON asset_source(asset) WHERE asset IS NOT NULL;
 
-    -- Assets that were derived from others, and can be derived again.
+    -- Assets that were derived, and can be derived again: from the asset whose SHA-256 `origin` is, or from the photo
+    -- whose MD5 it is.
     CREATE TABLE asset_variant(
-      asset INTEGER NOT NULL,
+      origin BLOB NOT NULL,
       name TEXT NOT NULL,
       variant INTEGER NOT NULL,
-      PRIMARY KEY(asset, name)
+      type TEXT,
+      PRIMARY KEY(origin, name)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_variant_variant ON asset_variant(variant);
+
+    -- The members of sections of the catalogue whose strings are URLs of assets, as JSON Pointers with "*" for any member
+    -- or element.
+    CREATE TABLE asset_path(
+      section TEXT NOT NULL,
+      path TEXT NOT NULL,
+      PRIMARY KEY(section, path)
+    ) STRICT, WITHOUT ROWID;
 
     -- Files to delete. A number is not used again: a file may be put and dropped again before it is deleted.
     CREATE TABLE asset_garbage(

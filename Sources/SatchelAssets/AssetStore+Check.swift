@@ -30,7 +30,9 @@ extension AssetStore {
   ///   - progress: called with the numbers of checked and of all assets; returns false to cancel
   /// - Throws: `SatchelError` `.cancelled`, `.invalid` in a transaction, `.io`, `.closed`
   @discardableResult
-  public func verify(deep: Bool = true, progress: BackupProgress = { _, _ in true }) throws -> AssetVerifyReport {
+  public func verify(deep: Bool = true, progress: BackupProgress = { _, _ in true }) throws
+    -> AssetVerifyReport
+  {
     guard !database.isInTransaction else {
       throw SatchelError(.invalid, "\(database.path): assets cannot be verified in a transaction")
     }
@@ -48,13 +50,14 @@ extension AssetStore {
   private func findings(
     deep: Bool, checked: inout Int, progress: BackupProgress
   ) throws -> [(AssetDigest, Finding)] {
-    let all: [AssetDigest] = try read { table in
-      var all: [AssetDigest] = []
-      try table.connection.each("SELECT sha256 FROM asset WHERE place > 0 ORDER BY sha256") {
-        if let digest = AssetDigest(Array($0.bytes(0))) { all.append(digest) }
-      }
-      return all
-    } ?? []
+    let all: [AssetDigest] =
+      try read { table in
+        var all: [AssetDigest] = []
+        try table.connection.each("SELECT sha256 FROM asset WHERE place > 0 ORDER BY sha256") {
+          if let digest = AssetDigest(Array($0.bytes(0))) { all.append(digest) }
+        }
+        return all
+      } ?? []
     var found: [(AssetDigest, Finding)] = []
     for digest in all {
       guard progress(checked, all.count) else {
@@ -99,7 +102,8 @@ extension AssetStore {
       let reason = finding == .lost ? "its file is lost" : "its file has another size"
       findings.append(
         StoreFinding(
-          code: "asset", message: "\(store.folder.path(of: digest)): \(reason); assets.verify marks it as missing"))
+          code: "asset",
+          message: "\(store.folder.path(of: digest)): \(reason); assets.verify marks it as missing"))
     }
     return findings
   }
@@ -121,7 +125,8 @@ extension AssetStore {
     guard !database.isMemory, folder.exists else { return }
     try write { table, transaction in
       try table.connection.run(
-        "UPDATE asset SET place = 0 WHERE place = 2 OR place = 1 AND id NOT IN (SELECT asset FROM asset_bytes)")
+        "UPDATE asset SET place = 0 WHERE place = 2 OR place = 1 AND id NOT IN (SELECT asset FROM asset_bytes)"
+      )
       try folder.each { digest in
         guard let size = try? size(ofFile: digest) else { return }
         let row = try table.made(digest, size: size, now: transaction.now)
@@ -183,10 +188,12 @@ enum AssetRules {
     Invariant(
       "asset_variant", counted: "% variants are of assets that the store does not know",
       offenders: """
-        SELECT 1 FROM asset_variant WHERE asset NOT IN (SELECT id FROM asset) OR variant NOT IN (SELECT id FROM asset)
+        SELECT 1 FROM asset_variant WHERE variant NOT IN (SELECT id FROM asset)
+        OR length(origin) <> 16 AND origin NOT IN (SELECT sha256 FROM asset)
         """,
       mending: """
-        DELETE FROM asset_variant WHERE asset NOT IN (SELECT id FROM asset) OR variant NOT IN (SELECT id FROM asset)
+        DELETE FROM asset_variant WHERE variant NOT IN (SELECT id FROM asset)
+        OR length(origin) <> 16 AND origin NOT IN (SELECT sha256 FROM asset)
         """),
   ]
 }

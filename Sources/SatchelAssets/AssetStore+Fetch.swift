@@ -80,12 +80,15 @@ extension AssetStore {
   ///   `.full`, `.io`, `.closed`. What a single asset fails with is in the report.
   @discardableResult
   public func fetch(
-    _ assets: [Asset], options: AssetFetchOptions = AssetFetchOptions(), progress: BackupProgress = { _, _ in true },
+    _ assets: [Asset], options: AssetFetchOptions = AssetFetchOptions(),
+    progress: BackupProgress = { _, _ in true },
     using fetch: Fetch
   ) throws -> AssetFetchReport {
     try database.refuseNetworkWork("assets cannot be fetched in a transaction")
     guard options.maxSize > 0 else { throw SatchelError(.invalid, "max_size: must be positive") }
-    guard !database.options.isReadOnly else { throw SatchelError(.readOnly, "\(database.path): opened read-only") }
+    guard !database.options.isReadOnly else {
+      throw SatchelError(.readOnly, "\(database.path): opened read-only")
+    }
     var report = AssetFetchReport()
     for (index, asset) in assets.enumerated() {
       guard progress(index, assets.count) else {
@@ -126,7 +129,10 @@ extension AssetStore {
       report.fetched += 1
       report.fetchedBytes += put.size ?? 0
     } catch is NotModified {
-      guard isHere else { return try fail(asset, url, "the function says that nothing has changed, but the bytes are not here", &report) }
+      guard isHere else {
+        return try fail(
+          asset, url, "the function says that nothing has changed, but the bytes are not here", &report)
+      }
       try write { try $0.noteUnchanged(url, now: $1.now) }
       report.present += 1
     } catch let error as SatchelError where Self.isAboutStore(error) {
@@ -147,7 +153,8 @@ extension AssetStore {
     }
   }
 
-  private func fail(_ asset: Asset, _ url: String, _ message: String, _ report: inout AssetFetchReport) throws {
+  private func fail(_ asset: Asset, _ url: String, _ message: String, _ report: inout AssetFetchReport) throws
+  {
     let retryAt = try write { try $0.noteFailure(url, message, now: $1.now) }
     report.failed.append(AssetFetchReport.Failure(asset: asset, message: message, retryAt: retryAt))
   }

@@ -71,7 +71,8 @@ extension AssetStore {
         for (id, digest) in rows {
           last = id
           let entry = try table.entry(id, digest)
-          guard let entry, state ?? entry.state == entry.state, unused ?? entry.isUnused == entry.isUnused else {
+          guard let entry, state ?? entry.state == entry.state, unused ?? entry.isUnused == entry.isUnused
+          else {
             continue
           }
           page.assets.append(entry)
@@ -79,7 +80,8 @@ extension AssetStore {
           if isFull { break }
         }
       }
-      let isLast = try connection.number("SELECT EXISTS(SELECT 1 FROM asset WHERE id > ?)", .integer(last)) == 0
+      let isLast =
+        try connection.number("SELECT EXISTS(SELECT 1 FROM asset WHERE id > ?)", .integer(last)) == 0
       page.cursor = isLast ? nil : "\(last)"
       return page
     } ?? AssetPage(assets: [], cursor: nil)
@@ -110,10 +112,12 @@ extension AssetTable {
     try connection.each("SELECT url FROM asset_source WHERE asset = ? ORDER BY url", .integer(id)) {
       urls.append($0.text(0))
     }
-    let isVariant = try connection.number(
-      "SELECT EXISTS(SELECT 1 FROM asset_variant WHERE variant = ?)", .integer(id)) == 1
+    let isVariant =
+      try connection.number(
+        "SELECT EXISTS(SELECT 1 FROM asset_variant WHERE variant = ?)", .integer(id)) == 1
     return AssetEntry(
-      sha256: digest.text, size: row.size, state: try state(row, digest), references: Int(references), urls: urls,
+      sha256: digest.text, size: row.size, state: try state(row, digest), references: Int(references),
+      urls: urls,
       isVariant: isVariant, usedAt: row.usedAt)
   }
 }

@@ -39,9 +39,12 @@ extension AssetStore {
     if let maxBytes, maxBytes < 0 {
       throw SatchelError(.invalid, "max_bytes: \(maxBytes) must not be negative")
     }
-    guard !database.options.isReadOnly else { throw SatchelError(.readOnly, "\(database.path): opened read-only") }
+    guard !database.options.isReadOnly else {
+      throw SatchelError(.readOnly, "\(database.path): opened read-only")
+    }
     guard !database.isInTransaction else {
-      throw SatchelError(.invalid, "\(database.path): assets cannot be pruned in a transaction, which may be rolled back")
+      throw SatchelError(
+        .invalid, "\(database.path): assets cannot be pruned in a transaction, which may be rolled back")
     }
     guard try database.has(AssetSchema.subject) else { return AssetPruneReport() }
     var report = try write { table, transaction in
@@ -146,12 +149,7 @@ struct AssetPruner {
     try connection.execute(
       "CREATE TEMP TABLE IF NOT EXISTS asset_kept(id INTEGER PRIMARY KEY); DELETE FROM temp.asset_kept;")
     try connection.execute("INSERT INTO temp.asset_kept \(Self.referenced)")
-    // A variant is kept with what it was derived from.
-    try connection.execute(
-      """
-      INSERT OR IGNORE INTO temp.asset_kept SELECT variant FROM asset_variant
-      WHERE asset IN (SELECT id FROM temp.asset_kept)
-      """)
+    try keepVariants()
     try removeUnused()
     if let maxBytes { try shrink(to: maxBytes) }
     report.bytes = try connection.number("SELECT ifnull(sum(size), 0) FROM asset WHERE place > 0")
@@ -164,6 +162,24 @@ struct AssetPruner {
     if let maxBytes { report.overBudget = max(0, report.bytes - maxBytes) }
     try connection.execute("DELETE FROM temp.asset_kept")
     return report
+  }
+
+  /// A variant is kept with the asset or the photo that it was derived from.
+  private func keepVariants() throws {
+    let hasPhotos = try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'photo'") > 0
+    if hasPhotos {
+      try connection.execute(
+        """
+        INSERT OR IGNORE INTO temp.asset_kept SELECT variant FROM asset_variant
+        WHERE length(origin) = 16 AND origin IN (SELECT md5 FROM photo)
+        """)
+    }
+    try connection.execute(
+      """
+      INSERT OR IGNORE INTO temp.asset_kept WITH RECURSIVE kept(id) AS (SELECT id FROM temp.asset_kept
+      UNION SELECT v.variant FROM kept k JOIN asset a ON a.id = k.id JOIN asset_variant v ON v.origin = a.sha256)
+      SELECT id FROM kept
+      """)
   }
 
   private struct Candidate {

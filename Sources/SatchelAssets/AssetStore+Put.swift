@@ -139,7 +139,8 @@ public final class AssetWriter {
   /// - Throws: `SatchelError` `.full` for more than are allowed, `.io`
   public func append(_ bytes: UnsafeRawBufferPointer) throws {
     guard Int64(bytes.count) <= limit - size else {
-      throw SatchelError(.full, "the asset has more than the \(limit) bytes that are allowed").at(limit: Int(limit))
+      throw SatchelError(.full, "the asset has more than the \(limit) bytes that are allowed").at(
+        limit: Int(limit))
     }
     hash.update(bytes)
     if let folder, incoming == nil, head.count + bytes.count > AssetStore.maxRow {
@@ -157,7 +158,9 @@ public final class AssetWriter {
   /// Syncs what was written.
   func finish() throws -> Outcome {
     try incoming?.file.sync()
-    guard let digest = AssetDigest(hash.digest()) else { throw SatchelError(.internal, "a SHA-256 has 32 bytes") }
+    guard let digest = AssetDigest(hash.digest()) else {
+      throw SatchelError(.internal, "a SHA-256 has 32 bytes")
+    }
     return Outcome(digest: digest, size: size)
   }
 

@@ -22,38 +22,89 @@ extension AssetStore {
     }
   }
 
+  /// Returns a JPEG or PNG scaled down, as a variant: upright, never larger than the picture, without its metadata.
+  ///
+  /// - Parameters:
+  ///   - longestEdge: the longer one of width and height, in pixels
+  ///   - asset: must be `here`, unless the variant is; other formats need a function of the host, see
+  ///     `variant(of:named:_:)`
+  /// - Throws: as `open`; `SatchelError` `.invalid` for a picture that is damaged, too large, or neither JPEG nor PNG; `.io`
+  ///   where libturbojpeg or libpng is not installed
+  public func scaled(_ asset: Asset, to longestEdge: Int) throws -> Asset {
+    try variant(of: asset, named: Self.name(scaledTo: longestEdge)) { reader in
+      try Self.scaled(reader.read(Int(clamping: reader.size), at: 0), to: longestEdge)
+    }
+  }
+
+  package static func name(scaledTo longestEdge: Int) -> String { "scaled@\(longestEdge)" }
+
+  package static func scaled(_ bytes: [UInt8], to longestEdge: Int) throws -> (bytes: [UInt8], type: String?)
+  {
+    let image = try bytes.withUnsafeBytes { try ScaledImage.make(of: $0, longestEdge: longestEdge) }
+    return (image.bytes, image.type)
+  }
+
   /// - Parameter make: appends the bytes, and returns the media type
   package func variant(
     of asset: Asset, named name: String, _ make: (AssetReader, AssetWriter) throws -> String?
   ) throws -> Asset {
+    let digest = try asset.digest ?? read({ try $0.find(asset)?.digest }) ?? nil
+    if let digest, let known = try knownVariant(of: digest.bytes, named: name) { return known }
+    let reader = try open(asset)
+    return try makeVariant(of: AssetDigest(reader.sha256)?.bytes ?? [], named: name) { try make(reader, $0) }
+  }
+
+  /// Returns a variant of a photo.
+  ///
+  /// - Parameter md5: of the photo, 16 bytes
+  package func variant(
+    ofPhoto md5: [UInt8], named name: String, _ make: () throws -> (bytes: [UInt8], type: String?)
+  ) throws -> Asset {
+    if let known = try knownVariant(of: md5, named: name) { return known }
+    return try makeVariant(of: md5, named: name) { writer in
+      let made = try make()
+      try writer.append(made.bytes)
+      return made.type
+    }
+  }
+
+  private func makeVariant(
+    of origin: [UInt8], named name: String, _ make: (AssetWriter) throws -> String?
+  ) throws -> Asset {
     guard (1...128).contains(name.utf8.count), !name.utf8.contains(0) else {
       throw SatchelError(.invalid, "name: must have 1 to 128 bytes, without NUL")
     }
-    if let known = try knownVariant(of: asset, named: name) { return known }
-    let reader = try open(asset)
-    guard let digest = AssetDigest(reader.sha256) else { throw SatchelError(.internal, "a reader has a SHA-256") }
     var type: String?
-    var made = try put(expecting: nil, { type = try make(reader, $0) }) { table, variant, transaction in
-      let origin = try table.made(digest, size: reader.size, now: transaction.now)
-      // A variant of itself would never be removed.
-      guard origin.id != variant else { return }
-      try table.connection.run(
-        "INSERT OR REPLACE INTO asset_variant(asset, name, variant) VALUES(?, ?, ?)", .integer(origin.id),
-        .text(name), .integer(variant))
+    func write(_ writer: AssetWriter) throws {
+      type = try make(writer)
+      if let type, !Asset.isType(type) { throw SatchelError(.invalid, "type: \(Asset.typeRule)") }
     }
-    if let type, !Asset.isType(type) { throw SatchelError(.invalid, "type: \(Asset.typeRule)") }
+    var made = try put(expecting: nil, write) { table, variant, transaction in
+      // A variant of itself would never be removed.
+      guard try table.digest(variant)?.bytes != origin else { return }
+      if let digest = AssetDigest(origin) { _ = try table.made(digest, size: nil, now: transaction.now) }
+      try origin.withUnsafeBytes {
+        try table.connection.run(
+          "INSERT OR REPLACE INTO asset_variant(origin, name, variant, type) VALUES(?, ?, ?, ?)", .blob($0),
+          .text(name), .integer(variant), .text(optional: type))
+      }
+    }
     made.type = type
     return made
   }
 
-  private func knownVariant(of asset: Asset, named name: String) throws -> Asset? {
+  private func knownVariant(of origin: [UInt8], named name: String) throws -> Asset? {
     try read { table in
-      guard let (origin, _) = try table.find(asset),
-        let id = try table.connection.numberIfAny(
-          "SELECT variant FROM asset_variant WHERE asset = ? AND name = ?", .integer(origin.id), .text(name)),
-        let row = try table.row(id), row.place != .absent, let digest = try table.digest(id)
+      let found = try origin.withUnsafeBytes {
+        try table.connection.first(
+          "SELECT variant, type FROM asset_variant WHERE origin = ? AND name = ?", .blob($0), .text(name)
+        ) { (id: try $0.integer(0, in: AssetSchema.ids), type: $0.textIfAny(1)) }
+      }
+      guard let found, let row = try table.row(found.id), row.place != .absent,
+        let digest = try table.digest(found.id)
       else { return nil }
-      return Asset(digest, size: row.size)
+      noteRead(of: found.id)
+      return Asset(digest, size: row.size, type: found.type)
     } ?? nil
   }
 }

@@ -17,7 +17,6 @@ public final class AssetStore: Sendable {
   package init(_ database: Database) {
     self.database = database
     folder = AssetFolder(of: database.realPath, calls: database.options.fileCalls)
-    database.whenClosing { [weak self] _ in try self?.saveReads() }
   }
 
   /// The largest asset whose bytes are a row: measured on ext4 with synced commits, rows are 2 to 10 times as fast below,
@@ -38,7 +37,9 @@ public final class AssetStore: Sendable {
   }
 
   /// Writes, with the tables of assets.
-  func write<Result>(isSynced: Bool = true, _ body: (AssetTable, Transaction) throws -> Result) throws -> Result {
+  func write<Result>(isSynced: Bool = true, _ body: (AssetTable, Transaction) throws -> Result) throws
+    -> Result
+  {
     try database.prepare(AssetSchema.subject)
     return try database.write(isSynced: isSynced) { transaction in
       try saveReads(transaction)
@@ -79,15 +80,19 @@ public final class AssetStore: Sendable {
       return try AssetReader(folder, digest, size: row.size ?? 0)
     } catch let error as SatchelError where error.code == .notFound {
       // Removed between the two: then the row says so by now.
-      guard let now = try read({ try $0.row(digest) }) ?? nil, now.place == .file else { throw notHere(asset) }
+      guard let now = try read({ try $0.row(digest) }) ?? nil, now.place == .file else {
+        throw notHere(asset)
+      }
       throw SatchelError(
-        .damaged, "\(folder.path(of: digest)): the file of this asset is lost; assets.verify marks it as missing")
+        .damaged,
+        "\(folder.path(of: digest)): the file of this asset is lost; assets.verify marks it as missing")
     }
   }
 
   private func notHere(_ asset: Asset) -> SatchelError {
     let name = asset.sha256.map { "asset \($0)" } ?? "asset of \(asset.url ?? "")"
-    return SatchelError(.notFound, "\(name): its bytes are not in the store; assets.fetch gets those that are remote")
+    return SatchelError(
+      .notFound, "\(name): its bytes are not in the store; assets.fetch gets those that are remote")
   }
 
   /// Returns bytes of an asset.
@@ -103,7 +108,7 @@ public final class AssetStore: Sendable {
 
   // MARK: The order of use
 
-  private func noteRead(of id: Int64) {
+  func noteRead(of id: Int64) {
     if database.options.isReadOnly { return }
     let now = database.clock.now()
     reads.withLock { $0[id] = now }
@@ -119,10 +124,12 @@ public final class AssetStore: Sendable {
     for (id, time) in taken { try table.use(id, now: min(time, transaction.now)) }
   }
 
-  /// When the store closes; what cannot be stored is only the order of eviction.
-  private func saveReads() throws {
-    guard reads.withLock({ !$0.isEmpty }), !database.options.isReadOnly else { return }
-    try? write(isSynced: false) { _, _ in }
+  /// Stores when assets were read, as the last step before the store closes: a failure costs only the order of eviction.
+  package func saveReadsWhenClosing() {
+    database.whenClosing { [weak self] _ in
+      guard let self, reads.withLock({ !$0.isEmpty }), !database.options.isReadOnly else { return }
+      try? write(isSynced: false) { _, _ in }
+    }
   }
 }
 
@@ -181,7 +188,8 @@ public final class AssetReader: @unchecked Sendable {
   /// - Throws: `SatchelError` `.invalid` for a negative number, `.damaged` for a file that has become shorter, `.io`
   public func read(_ count: Int, at offset: Int64) throws -> [UInt8] {
     try check(count, offset)
-    return try [UInt8](unsafeUninitializedCapacity: Int(min(Int64(count), max(0, size - offset)))) { buffer, done in
+    return try [UInt8](unsafeUninitializedCapacity: Int(min(Int64(count), max(0, size - offset)))) {
+      buffer, done in
       done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
     }
   }
@@ -196,7 +204,9 @@ public final class AssetReader: @unchecked Sendable {
     let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
     switch source {
     case .row(let bytes):
-      bytes.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)..<Int(offset) + count])) }
+      bytes.withUnsafeBytes {
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)..<Int(offset) + count]))
+      }
     case .file(let handle):
       guard try handle.file.read(into: target, at: offset) == count else {
         throw SatchelError(.damaged, "\(handle.file.path): has become shorter")

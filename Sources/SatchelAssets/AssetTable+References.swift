@@ -78,7 +78,8 @@ extension AssetTable {
 
   /// The tables whose rows are owners. A reference of a row that does not exist any more counts for nothing.
   static let owners: [(table: String, column: String, subject: AssetOwner.Subject)] = [
-    ("entity_content", "entity", .entity), ("section_content", "section", .section), ("record", "id", .record),
+    ("entity_content", "entity", .entity), ("section_content", "section", .section),
+    ("record", "id", .record),
     ("conflict", "id", .conflict), ("story_file", "id", .story),
   ]
 
@@ -86,8 +87,9 @@ extension AssetTable {
   /// their references.
   package func removeStaleReferences() throws {
     for owner in Self.owners {
-      let exists = try connection.number(
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(owner.table)) > 0
+      let exists =
+        try connection.number(
+          "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(owner.table)) > 0
       let condition = exists ? "AND owner NOT IN (SELECT \(owner.column) FROM \(owner.table))" : ""
       try connection.execute(
         "DELETE FROM asset_reference WHERE subject = \(owner.subject.rawValue) \(condition)")

@@ -52,7 +52,9 @@ package struct AssetTable {
   }
 
   package func digest(_ id: Int64) throws -> AssetDigest? {
-    try connection.first("SELECT sha256 FROM asset WHERE id = ?", .integer(id)) { AssetDigest(Array($0.bytes(0))) }
+    try connection.first("SELECT sha256 FROM asset WHERE id = ?", .integer(id)) {
+      AssetDigest(Array($0.bytes(0)))
+    }
       ?? nil
   }
 
@@ -61,7 +63,8 @@ package struct AssetTable {
     if let row = try row(digest) { return row }
     try digest.bytes.withUnsafeBytes {
       try connection.run(
-        "INSERT INTO asset(sha256, size, place, used_at) VALUES(?, ?, 0, ?)", .blob($0), .integer(optional: size),
+        "INSERT INTO asset(sha256, size, place, used_at) VALUES(?, ?, 0, ?)", .blob($0),
+        .integer(optional: size),
         .integer(now))
     }
     return Row(id: connection.lastInsertedRow, size: size, place: .absent, usedAt: now)
@@ -75,7 +78,8 @@ package struct AssetTable {
   /// Records that the bytes of an asset are here.
   func setPlace(_ place: Place, of id: Int64, size: Int64, now: Int64) throws {
     try connection.run(
-      "UPDATE asset SET place = ?, size = ?, used_at = ? WHERE id = ?", .integer(place.rawValue), .integer(size),
+      "UPDATE asset SET place = ?, size = ?, used_at = ? WHERE id = ?", .integer(place.rawValue),
+      .integer(size),
       .integer(now), .integer(id))
   }
 
@@ -102,7 +106,8 @@ package struct AssetTable {
   /// Removes an asset to which nothing refers, with its variants' names.
   func remove(_ id: Int64) throws {
     try connection.run("UPDATE asset_source SET asset = NULL, etag = NULL WHERE asset = ?", .integer(id))
-    try connection.run("DELETE FROM asset_variant WHERE asset = ?", .integer(id))
+    try connection.run(
+      "DELETE FROM asset_variant WHERE origin = (SELECT sha256 FROM asset WHERE id = ?)", .integer(id))
     try connection.run("DELETE FROM asset_variant WHERE variant = ?", .integer(id))
     try connection.run("DELETE FROM asset WHERE id = ?", .integer(id))
   }
@@ -122,8 +127,9 @@ package struct AssetTable {
 
   /// Returns the asset that a URL turned out to be.
   package func row(fetchedFrom url: String) throws -> (row: Row, digest: AssetDigest)? {
-    guard let id = try connection.numberIfAny(
-      "SELECT asset FROM asset_source WHERE url = ? AND asset IS NOT NULL", .text(url)),
+    guard
+      let id = try connection.numberIfAny(
+        "SELECT asset FROM asset_source WHERE url = ? AND asset IS NOT NULL", .text(url)),
       let row = try row(id), let digest = try digest(id)
     else { return nil }
     return (row, digest)
@@ -161,7 +167,9 @@ struct AssetGarbage {
     }
   }
 
-  var newest: Int64 { get throws { try connection.number("SELECT ifnull(max(number), 0) FROM asset_garbage") } }
+  var newest: Int64 {
+    get throws { try connection.number("SELECT ifnull(max(number), 0) FROM asset_garbage") }
+  }
 
   /// Returns the files up to a number, without those that were put again.
   func files(through number: Int64) throws -> [(number: Int64, digest: AssetDigest)] {

@@ -30,13 +30,25 @@ struct AssetRecorder {
     }
   }
 
+  /// Finds the URLs in delivered content that are declared to be assets; nil when none are declared for the section.
+  func declared(
+    for section: String, in tape: JSONTape, at content: Int, pointer: String
+  ) throws -> DeclaredAssets? {
+    guard table != nil else { return nil }
+    let paths = try DeclaredAssets.paths(of: section, transaction.connection)
+    return paths.isEmpty ? nil : DeclaredAssets(paths, in: tape, at: content, pointer: pointer)
+  }
+
   /// Records what a stored body refers to.
-  mutating func note(_ body: UnsafeRawBufferPointer, of owner: AssetOwner) throws {
-    guard AssetReferences.mayContain(body) else {
+  ///
+  /// - Parameter urls: the strings in it that are declared to be URLs of assets
+  mutating func note(_ body: UnsafeRawBufferPointer, of owner: AssetOwner, urls: [String] = []) throws {
+    guard !urls.isEmpty || AssetReferences.mayContain(body) else {
       try table?.removeReferences(of: owner, now: transaction.now)
       return
     }
-    let references = try AssetReferences(in: body)
+    var references = try AssetReferences(in: body)
+    references.add(urls: urls)
     if table == nil, !references.found.isEmpty {
       try database.prepare(AssetSchema.subject)
       table = AssetTable(transaction.connection)

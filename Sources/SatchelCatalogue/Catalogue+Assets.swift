@@ -15,7 +15,32 @@ extension Catalogue {
       try Self.eachBody("SELECT section, template FROM section_content", connection) {
         try recorder.note($1, of: AssetOwner(.section, $0))
       }
+      try recordDeclaredAssets(in: transaction)
     }
+  }
+
+  /// Reports entities and sections whose assets are not recorded as they refer to them.
+  func checkAssets(_ connection: Connection) throws -> [StoreFinding] {
+    let table = try AssetTable.exists(in: connection) ? AssetTable(connection) : nil
+    var count = 0
+    func check(_ body: UnsafeRawBufferPointer, of owner: AssetOwner) throws {
+      // Damaged content is a finding of its own.
+      guard AssetReferences.mayContain(body), let references = try? AssetReferences(in: body) else { return }
+      if !references.found.isEmpty, try table?.has(references, of: owner) != true { count += 1 }
+    }
+    try Self.eachBody("SELECT entity, body FROM entity_content", connection) {
+      try check($1, of: AssetOwner(.entity, $0))
+    }
+    try Self.eachBody("SELECT section, template FROM section_content", connection) {
+      try check($1, of: AssetOwner(.section, $0))
+    }
+    if count == 0 { return [] }
+    return [
+      StoreFinding(
+        code: "asset_reference",
+        message:
+          "\(count) entities or sections of the catalogue refer to assets that are not recorded for them")
+    ]
   }
 
   private static func eachBody(

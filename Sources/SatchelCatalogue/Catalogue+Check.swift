@@ -8,7 +8,7 @@ extension Catalogue {
     var findings = try database.read { connection in
       var check = CatalogueCheck(connection: connection)
       try check.run()
-      return check.findings
+      return try check.findings + checkAssets(connection)
     }
     do {
       // Compares the index with its tokens; SQLite requires write access for it.

@@ -14,6 +14,8 @@ struct NormalizedSection {
     /// The narrowest scope of the entity and of those that it is nested in.
     var effectiveScope: Scope
     var isNested: Bool
+
+    var target: EntityTarget { EntityTarget(entityID: tag.entityID, scope: tag.scope) }
   }
 
   /// An object that could not be stored as an entity.

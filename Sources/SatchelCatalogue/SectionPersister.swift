@@ -96,7 +96,7 @@ final class SectionPersister {
     var editedTargets: Set<EntityTarget> = []
     if let content = payload.content {
       let sent = NormalizedSection(tape, at: content, pointer: "", scopes: Set(Scope.allCases))
-      editedTargets = Set(sent.entities.map { EntityTarget(entityID: $0.tag.entityID, scope: $0.tag.scope) })
+      editedTargets = Set(sent.entities.map(\.target))
     }
     var payload = payload
     payload.displayTitle = payload.displayTitle ?? before?.header.displayTitle
@@ -153,6 +153,8 @@ final class SectionPersister {
     changedEntities = []
     receipt.problems = normalized.problems.map { .init(pointer: $0.pointer, reason: $0.reason) }
     receipt.problems += try AssetRecorder.problems(in: tape, at: content, pointer: pointer)
+    let declared = try assets.declared(for: payload.name, in: tape, at: content, pointer: pointer)
+    receipt.problems += declared?.problems ?? []
 
     let usedBefore = Set(templateBefore?.placeholders.map(\.target.entity) ?? [])
     var rows: [Int64] = []
@@ -164,6 +166,9 @@ final class SectionPersister {
         let (row, isNew) = try store(entity, body, untouched: untouched, in: &receipt)
         rows.append(row)
         if isNew { inserted.insert(row) }
+        if let urls = declared?.urls[entity.target] {
+          try assets.note(body, of: AssetOwner(.entity, row), urls: urls)
+        }
       }
     }
     let used = Set(rows)
@@ -185,7 +190,11 @@ final class SectionPersister {
     let section = try SectionTable.write(
       payload, content: isSameTemplate ? nil : filled, counts: counts, replacing: before, of: context,
       in: transaction)
-    if !isSameTemplate { try filled.bytes.withUnsafeBytes { try assets.note($0, of: AssetOwner(.section, section)) } }
+    if !isSameTemplate {
+      try filled.bytes.withUnsafeBytes {
+        try assets.note($0, of: AssetOwner(.section, section), urls: declared?.urls[nil] ?? [])
+      }
+    }
     try ContextTable.list(
       payload.name, of: context, chain, counts: counts, before: before?.counts, in: transaction)
     if !isSameTemplate { receipt.bytes += filled.bytes.count }
@@ -285,6 +294,37 @@ final class SectionPersister {
       receipt.bytes += body.count
     }
     return (row, false)
+  }
+
+  /// Records again what the entities and the template of a stored section refer to, by the paths that are declared now.
+  func recordAssets(of section: String) throws {
+    let reader = SectionReader(catalogue: catalogue, connection: connection, location: location)
+    let stored = try ContextTable(connection: connection).exact(chain)
+    guard let before = try reader.loadForEdit(section),
+      let record = try SectionTable(connection: connection).record(section, of: stored)
+    else { return }
+    try before.content.serialized().withUnsafeBytes { bytes in
+      let tape = try JSONTape(bytes)
+      let declared = try assets.declared(for: section, in: tape, at: tape.root, pointer: "")
+      let normalized = NormalizedSection(tape, at: tape.root, pointer: "", scopes: scopes)
+      try normalized.bodies.withUnsafeBytes { bodies in
+        for entity in normalized.entities {
+          guard let row = try self.row(of: entity.target) else { continue }
+          try assets.note(
+            UnsafeRawBufferPointer(rebasing: bodies[entity.body]), of: AssetOwner(.entity, row),
+            urls: declared?.urls[entity.target] ?? [])
+        }
+      }
+      try normalized.template.bytes.withUnsafeBytes {
+        try assets.note($0, of: AssetOwner(.section, record.id), urls: declared?.urls[nil] ?? [])
+      }
+    }
+  }
+
+  private func row(of target: EntityTarget) throws -> Int64? {
+    guard let place = chain.place(of: target.scope) else { return nil }
+    let variant = VariantIndex.Variant(entityID: target.entityID, scope: target.scope, place: place)
+    return try variants.find(variant, hash: VariantIndex.hash(variant))
   }
 
   private func isUntouched(_ tag: StorageTag, by untouched: Untouched?) -> Bool {

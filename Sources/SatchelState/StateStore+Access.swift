@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
@@ -187,17 +188,22 @@ extension StateStore {
 
   /// Checks a value that a host gave.
   ///
-  /// - Throws: `.invalid` for a value that cannot be represented in JSON, is larger than `maximumBytes` or has more
-  ///   levels than `maximumDepth`
+  /// - Throws: `.invalid` for a value that cannot be represented in JSON, is larger than `maximumBytes`, has more levels
+  ///   than `maximumDepth`, or a member `_asset` that is no reference
   static func check(_ value: JSONValue, at location: String) throws {
     guard value.depth <= maximumDepth else {
       throw SatchelError(.invalid, "\(location): has more than \(maximumDepth) levels").at(
         limit: maximumDepth)
     }
-    let count = try naming(location) { try value.serialized() }.count
-    guard count <= maximumBytes else {
-      throw SatchelError(.invalid, "\(location): has \(count) bytes; the maximum is \(maximumBytes)")
+    let text = try naming(location) { try value.serialized() }
+    guard text.count <= maximumBytes else {
+      throw SatchelError(.invalid, "\(location): has \(text.count) bytes; the maximum is \(maximumBytes)")
         .at(limit: maximumBytes)
+    }
+    guard text.withUnsafeBytes(AssetReferences.mayContain) else { return }
+    if let problem = AssetReferences(in: value).problems.first {
+      throw SatchelError(.invalid, "\(location): \(problem.pointer): \(problem.reason)").at(
+        pointer: problem.pointer)
     }
   }
 }

@@ -107,6 +107,7 @@ struct AssetReferenceTests {
     try store.state.set("avatar", document(asset))
     try store.flush()
     #expect(try store.assets.entry(of: asset)?.references == 1)
+    #expect(code { try store.state.set("avatar", ["x": ["_asset": ["sha256": "abc"]]]) } == .invalid)
     try store.state.set("avatar", "none")
     try store.flush()
     #expect(try store.assets.entry(of: asset)?.references == 0)
@@ -202,7 +203,10 @@ struct AssetReferenceTests {
     #expect(try store.assets.list(state: .here).assets == [])
   }
 
-  @Test func `a budget removes variants first, then what the catalogue has fetched, never a document's only copy`() throws {
+  @Test
+  func `a budget removes variants first, then what the catalogue has fetched, never a document's only copy`()
+    throws
+  {
     let fixture = try AssetFixture()
     let store = try fixture.open()
     let picture = try store.assets.put(AssetFixture.bytes(100_000, 1))
@@ -236,6 +240,66 @@ struct AssetReferenceTests {
       return ([], nil)
     }
     #expect(made == 1)
+    #expect(try store.check() == [])
+  }
+}
+
+struct DeclaredAssetTests {
+  private func card(_ id: String, _ image: JSONValue) -> JSONValue {
+    [
+      "_storage": ["entity_id": .string(id), "scope": "country", "ttl_hours": 24], "title": .string(id),
+      "image": image,
+    ]
+  }
+
+  @Test(arguments: [true, false])
+  func `strings of declared members are URLs of assets`(isFirst: Bool) throws {
+    let fixture = try AssetFixture()
+    let store = try fixture.open()
+    let place = try Location(countryCode: "IT")
+    func declare() throws {
+      try store.catalogue.declareAssets(of: "dishes", paths: ["/cards/*/image", "/banner"])
+    }
+    if isFirst { try declare() }
+    let receipt = try store.catalogue.persist(
+      [
+        "section": "dishes",
+        "content": [
+          "banner": "https://example.com/banner.jpg",
+          "cards": [
+            card("a:1", "https://example.com/1.jpg"), card("a:2", "ftp://example.com/2.jpg"), card("a:3", 3),
+            ["image": "https://example.com/4.jpg"],
+          ],
+        ],
+      ], at: place)
+    #expect(
+      receipt.problems.map(\.pointer)
+        == (isFirst ? ["/content/cards/1/image", "/content/cards/2/image"] : []))
+    if !isFirst { try declare() }
+    let assets = try ["banner", "1", "4"].map { try Asset(url: "https://example.com/\($0).jpg") }
+    try store.assets.fetch(assets) { request, writer in
+      try writer.append(Array(request.url.utf8))
+      return .fetched()
+    }
+    #expect(try assets.map { try store.assets.entry(of: $0)?.references } == [1, 1, 1])
+    fixture.time.pass(hours: 2)
+    #expect(try store.assets.prune().removed == 0)
+    // A card changes its picture; the others stay.
+    try store.catalogue.persist(
+      [
+        "section": "dishes",
+        "content": [
+          "banner": "https://example.com/banner.jpg",
+          "cards": [card("a:1", "https://example.com/new.jpg")],
+        ],
+      ], at: place)
+    fixture.time.pass(hours: 2)
+    #expect(try store.assets.prune().removed == 2)
+    #expect(try store.assets.state(of: assets[0]) == .here)
+    try store.catalogue.declareAssets(of: "dishes", paths: [])
+    fixture.time.pass(hours: 2)
+    #expect(try store.assets.prune().removed == 1)
+    #expect(code { try store.catalogue.declareAssets(of: "dishes", paths: ["cards"]) } == .invalid)
     #expect(try store.check() == [])
   }
 }

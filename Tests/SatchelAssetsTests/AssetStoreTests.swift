@@ -57,7 +57,8 @@ struct AssetStoreTests {
         throw Stop()
       }
     }
-    #expect(code { try store.assets.put(maxSize: 10) { try $0.append([UInt8](repeating: 1, count: 11)) } } == .full)
+    #expect(
+      code { try store.assets.put(maxSize: 10) { try $0.append([UInt8](repeating: 1, count: 11)) } } == .full)
     #expect(code { try store.assets.put([1], type: "") } == .invalid)
     #expect(code { try store.assets.put(contentsOf: fixture.directory.path) } == .invalid)
     #expect(code { try store.assets.put(contentsOf: fixture.directory.path + "/none") } == .notFound)
@@ -167,7 +168,8 @@ struct AssetStoreTests {
     let fixture = try AssetFixture()
     let store = try fixture.open()
     let (lost, damaged) = (
-      try store.assets.put(AssetFixture.bytes(100_000, 1)), try store.assets.put(AssetFixture.bytes(100_000, 2))
+      try store.assets.put(AssetFixture.bytes(100_000, 1)),
+      try store.assets.put(AssetFixture.bytes(100_000, 2))
     )
     let folder = AssetFolder(of: store.database.realPath)
     try FileManager.default.removeItem(atPath: folder.path(of: try #require(lost.digest)))

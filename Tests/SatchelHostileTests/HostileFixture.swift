@@ -42,6 +42,9 @@ final class HostileFixture: Sendable {
         SELECT 1, catalogue, lower(hex(md5)), 2, 0, 0, 5, line, line FROM photo_base WHERE line IS NOT NULL LIMIT 1;
       INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local)
         SELECT 0, id, 'c9', 2, 0, 0, 5, x'7b7d' FROM record_collection;
+      UPDATE asset_source SET etag = 'etag', fetched_at = 5, retry_at = 5, error = 'offline';
+      INSERT INTO asset_garbage(sha256) VALUES(zeroblob(32));
+      INSERT INTO asset_sweep(id, swept_at) VALUES(1, 5);
       """)
     try raw.settle()
     bytes = try Data(contentsOf: URL(filePath: path))
@@ -176,6 +179,20 @@ final class HostileFixture: Sendable {
         ])
     }
     _ = try courses.delete("c29")
+
+    // Small ones, whose bytes are in the store's file: only that is copied.
+    let picture = try store.assets.put(Array("a picture".utf8), type: "image/png")
+    let page = try Asset(url: "https://example.com/page", type: "text/html")
+    _ = try store.assets.fetch([page]) { _, writer in
+      try writer.append(Array("a page".utf8))
+      return .fetched()
+    }
+    _ = try courses.put("c4", ["name": "Pictures", "picture": picture.json, "page": page.json])
+    _ = try store.assets.variant(of: picture, named: "thumb") { _ in (Array("small".utf8), "image/png") }
+    try store.catalogue.declareAssets(of: "pictures", paths: ["/image"])
+    _ = try store.catalogue.persist(
+      ["section": "pictures", "content": ["image": "https://example.com/i", "other": picture.json]],
+      at: Location(json: shanghai))
 
     try store.state.set("theme", "dark", synced: true)
     try store.state.set("gone", 1, synced: true)

@@ -29,6 +29,12 @@ private let independent: Set<String> = [
   "outbox_saved.through", "outbox_saved.time", "outbox_saved.writer",
   "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
   "sync_log.synced", "sync_writer.file", "sync_writer.stamp",
+  "asset.used_at", "asset_source.error", "asset_source.etag",
+  "asset_source.fetched_at", "asset_source.retry_at", "asset_sweep.id", "asset_sweep.swept_at",
+  // Files to delete: one that an asset has is not.
+  "asset_garbage.number", "asset_garbage.sha256",
+  // Names of the app: of a variant, a section, a member of it.
+  "asset_variant.name", "asset_variant.type", "asset_path.path", "asset_path.section",
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.photo",
@@ -77,6 +83,8 @@ private let absent: Set<String> = [
 
 /// Tables of which a row may be missing without a contradiction.
 private let optional: Set<String> = [
+  // What is only to be done, or can be made again.
+  "asset_garbage", "asset_path", "asset_sweep", "asset_variant",
   // Values of the app.
   "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.

@@ -116,6 +116,17 @@ final class StoreExercise {
         try photos.photo(try MD5.list(json: [HostileFixture.photo(5, 0)["md5"] ?? .null])[0])
       }
     }
+    if let page = attempt(which + "assets", { try store.assets.list() }) {
+      for entry in page.assets {
+        attempt(which + "asset") {
+          let asset = try Asset(sha256: entry.sha256)
+          _ = try store.assets.open(asset, verifying: true).read(100, at: 0)
+          _ = try store.assets.entry(of: asset)
+        }
+      }
+    }
+    attempt(which + "asset by URL") { try store.assets.bytes(of: Asset(url: "https://example.com/page")) }
+    attempt(which + "verify assets") { try store.assets.verify() }
     attempt(which + "collections") { try store.collections() }
     for name in ["courses", "teachers"] {
       guard let records = attempt(which + "records", { try store.records(name) }) else { continue }
@@ -145,6 +156,12 @@ final class StoreExercise {
   }
 
   private func write(_ store: Store) {
+    attempt("put asset") {
+      let asset = try store.assets.put(Array("another picture".utf8))
+      _ = try store.assets.variant(of: asset, named: "thumb") { _ in (Array("small".utf8), nil) }
+      _ = try store.assets.fetch([Asset(url: "https://example.com/page")]) { _, _ in .notModified }
+    }
+    attempt("prune assets") { try store.assets.prune(maxBytes: 0) }
     for json in [HostileFixture.shanghai, HostileFixture.beijing] {
       guard let place = try? Location(json: json) else { continue }
       attempt("persist") { try store.catalogue.persist(HostileFixture.section("cuisine", 9), at: place) }

@@ -34,6 +34,8 @@ final class CollectionState: @unchecked Sendable {
   let version: Int64
   /// Whether the store is bound to a sync log.
   let isBound: Bool
+  /// Whether the store has tables of assets.
+  let hasAssets: Bool
   /// The index of its records' ids.
   let keys: DeferredIndex<RecordIDs>
   private let knownRules: Result<CollectionRules, any Error>
@@ -43,6 +45,7 @@ final class CollectionState: @unchecked Sendable {
     _ row: Row, keys: DeferredIndex<RecordIDs>, rules: Result<CollectionRules, any Error>
   ) {
     (id, name, version, isBound, numbers) = (row.id, row.name, row.version, row.isBound, row.numbers)
+    hasAssets = row.hasAssets
     self.keys = keys
     knownRules = rules
   }
@@ -65,6 +68,7 @@ final class CollectionState: @unchecked Sendable {
     var version: Int64
     var shape: Int64
     var isBound: Bool
+    var hasAssets: Bool
     var numbers: Numbers
 
     init(_ row: Statement) throws {
@@ -73,6 +77,7 @@ final class CollectionState: @unchecked Sendable {
       version = try row.integer(2, in: RecordRow.versions)
       shape = try row.integer(3, in: StoredRange.count)
       isBound = row.flag(7)
+      hasAssets = row.flag(11)
       let counted = try row.integer(5, in: RecordRow.numbers)
       numbers = Numbers(
         count: try row.integer(4, in: RecordRow.numbers), counted: counted,
@@ -92,7 +97,8 @@ final class CollectionState: @unchecked Sendable {
     let row = try connection.first(
       """
       SELECT id, name, version, shape, count, next, indexed_through, EXISTS(SELECT 1 FROM sync_log),
-      (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40), sealed_by, revised
+      (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40), sealed_by, revised,
+      EXISTS(SELECT 1 FROM sqlite_schema WHERE name = 'asset_reference')
       FROM record_collection WHERE id = ?1
       """, .integer(id), read: Row.init)
     guard let row else { return nil }

@@ -71,6 +71,7 @@ final class RecordWork {
         .notFound, "not in the store: the collection was dropped, or its creation was rolled back")
     }
     collections[id] = collection
+    if hasAssets == nil { hasAssets = collection.hasAssets }
     return collection
   }
 

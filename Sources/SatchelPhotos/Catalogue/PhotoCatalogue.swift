@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelSync
 import SatchelStorage
@@ -14,6 +15,8 @@ public final class PhotoCatalogue: Sendable {
   public var directory: String { location.withLock { $0 } }
   let location: Locked<String>
   package let database: Database
+  /// Keeps the thumbnails.
+  let assets: AssetStore
   /// The owner of this value's leases on queued backups.
   let leaseOwner: LeaseOwner
 
@@ -26,6 +29,7 @@ public final class PhotoCatalogue: Sendable {
     try onConflict?.checkForPhotos()
     location = Locked(try DirectoryPath.normalized(directory))
     self.database = database
+    assets = AssetStore(database)
     let hasTables = try database.prepare(PhotoSchema.subject)
     leaseOwner = LeaseOwner(database)
     if !database.options.isReadOnly {
