@@ -49,8 +49,17 @@ struct ScaledImageFaultTests {
     let file = try PictureFixture.read("photos/baseline.jpg")
     let scan = try #require(file.indices.first { file[$0] == 0xFF && file[$0 + 1] == 0xDA })
     let cut = Array(file[..<(scan + 20)]) + [0xFF, 0xD9]
-    let error = try #require(Self.error(cut))
-    #expect(error.code == .invalid && error.message.contains("damaged"), "\(error)")
+    // Of a PNG: no byte of data, data of another format, and a compressed nothing.
+    let pngs = [[], [1, 2, 3], [0x78, 0x9C, 0x03, 0, 0, 0, 0, 1]].map { (data: [UInt8]) in
+      let header = PictureFixture.number(16) + PictureFixture.number(16) + [8, 6, 0, 0, 0]
+      return PNGStructure.signature + PictureFixture.chunk("IHDR", header)
+        + PictureFixture.chunk("IDAT", data)
+        + PictureFixture.chunk("IEND", [])
+    }
+    for file in [cut] + pngs {
+      let error = try #require(Self.error(file))
+      #expect(error.code == .invalid && error.message.contains("damaged"), "\(error)")
+    }
   }
 
   @Test("has wrong bytes: it is an error or a picture, and nothing worse", arguments: 0..<7)

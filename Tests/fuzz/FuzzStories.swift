@@ -14,7 +14,16 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   do {
     let story = try Story(bytes)
-    if let tape, isObject { compare(story.check(), tape) }
+    // The folder has some of the files that the seeds name.
+    let withFiles = story.check(folder: "Tests/Fixtures")
+    if let tape, isObject {
+      compare(story.check(), tape)
+      compare(withFiles, tape)
+    }
+    let references = try StoryAssets.references(in: story)
+    if references.contains(where: { $0.asset.objectValue == nil }) {
+      fatalError("a reference that is no object")
+    }
     if (story.pathCount == .unbounded) != (story.exactPathCount == nil) { fatalError("counted in two ways") }
     if let first = story.start, story.segment(first.id) == nil, !first.id.isEmpty {
       fatalError("no first segment")

@@ -58,6 +58,11 @@ def stories() -> Iterator[str]:
     for case in json.loads((FIXTURES / "vectors" / "stories.json").read_text())["cases"]:
         yield json.dumps(case["story"], ensure_ascii=False)
         yield json.dumps(case["story"], indent=1)
+    asset = {"_asset": {"sha256": "0a" * 32, "size": 1, "type": "image/png", "url": "https://example.org/a"}}
+    files = ["README.md", "readme.md", "photos/small.png", "../x", "/x", "data:,x", "photos", "", asset]
+    choice = {"id": "c", "text": "On", "nextSegmentId": "b", "sound": files}
+    yield json.dumps({"image": asset, "segments": [{"id": "a", "image": files, "choices": [choice]}]})
+    yield ':: A\n<img src="photos/a%20b.png?x"> [img[A|README.md][B]]\n\n:: B\n<audio src=x></audio>\n'
     yield ":: StoryData\n" + json.dumps({"ifid": "D674C58C-DEFA-4F70-B7A2-27742230C0FC", "start": "A"})
     yield ":: A [authentic]\nTo [[B]], [[by road->B]] or [[B<-by sea]].\n\n:: B [ending]\nThe end.\n"
     macros = '<<if $x>>[[B|C]]<<goto $y>><</if>> (link-goto: "x", "C")'

@@ -14,7 +14,7 @@ package struct ScaledImage: Sendable {
 
   /// The maximum number of pixels of a picture.
   package static let maxPixels = 100_000_000
-  /// The maximum number of bytes that reading a picture may take, its file included.
+  /// The maximum number of bytes that scaling a picture may take, its file included.
   package static let maxMemory = 256 << 20
   /// The maximum number of pixels that the scans of a progressive JPEG write, each a part of the picture's precision:
   /// ten are usual, and a file of some kilobytes can have hundreds.
@@ -69,7 +69,7 @@ package struct ScaledImage: Sendable {
     // Twice the target leaves enough pixels for a mean of whole ones; the decoder reduces faster than we do.
     let divisor = [8, 4, 2].first { target.longest <= size.longest / (2 * $0) } ?? 1
     let read = size.divided(by: divisor).pixels * (structure.hasInks ? 7 : 3)
-    try checkMemory(file.count + structure.coefficientBytes + read)
+    try checkMemory(file.count + structure.coefficientBytes + read, target, channels: 3)
     var pixels = try Pixels(jpeg: file, size, divisor: divisor, structure.kind)
     try pixels.scale(to: target, orientation: structure.orientation)
     var bytes = try pixels.jpeg(quality: quality)
@@ -85,7 +85,7 @@ package struct ScaledImage: Sendable {
     try check(size)
     let target = size.limited(to: longestEdge)
     if target == size, structure.orientation == 1 { return unchanged(file, "image/png", size) }
-    try checkMemory(file.count + size.pixels * structure.channels)
+    try checkMemory(file.count + size.pixels * structure.channels, target, channels: structure.channels)
     var pixels = try Pixels(png: file, size)
     try pixels.scale(to: target, orientation: structure.orientation)
     let bytes = try pixels.png()
@@ -104,9 +104,13 @@ package struct ScaledImage: Sendable {
     }
   }
 
-  private static func checkMemory(_ bytes: Int) throws {
+  /// - Parameters:
+  ///   - bytes: those of reading the picture
+  ///   - target: is made twice, before and after it is turned
+  private static func checkMemory(_ bytes: Int, _ target: PixelSize, channels: Int) throws {
+    let bytes = bytes + 2 * target.pixels * channels
     guard bytes <= maxMemory else {
-      throw tooLarge("reading the picture takes \(bytes) bytes", limit: maxMemory, unit: "bytes")
+      throw tooLarge("scaling the picture takes \(bytes) bytes", limit: maxMemory, unit: "bytes")
     }
   }
 
