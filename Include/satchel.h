@@ -5688,6 +5688,489 @@ SATCHEL_API satchel_status satchel_state_score_remove(
 
 /** @} */
 
+/**
+ * @defgroup satchel_assets Assets
+ * Immutable bytes that documents refer to: pictures, sounds, files.
+ *
+ * An asset is named by the SHA-256 of its bytes, and a store keeps it once, however many
+ * documents refer to it: those up to 64 KiB in its file, larger ones as files in the folder
+ * "{store}.assets" next to it. A document of records, state and the catalogue refers to one
+ * with an object that has the member `_asset`; references are counted in the transaction
+ * that writes the document, and the bytes of an asset to which nothing refers are removed
+ * by satchel_assets_prune(), or by the library an hour later. Guide:
+ * Documentation/assets.md.
+ *
+ * @anchor json_asset
+ * A reference is {"_asset": {...}} with these members, each of which may be left out, but
+ * not both `sha256` and `url`; other members are the app's:
+ *
+ * | field    | type    | meaning                                                       |
+ * | -------- | ------- | ------------------------------------------------------------- |
+ * | `sha256` | string  | the SHA-256 of the bytes, 64 hexadecimal digits in lower case |
+ * | `size`   | integer | the number of bytes                                           |
+ * | `type`   | string  | the media type, such as "image/jpeg"; it belongs to the reference |
+ * | `url`    | string  | where the bytes are fetched, http or https                    |
+ *
+ * Where a function takes a reference, it takes the value of `_asset`, and a JSON string
+ * with the SHA-256 or the URL as well.
+ *
+ * @anchor json_asset_info
+ * What a store knows of an asset:
+ *
+ * | field        | type             | meaning                                           |
+ * | ------------ | ---------------- | ------------------------------------------------- |
+ * | `sha256`     | string or null   | null for a URL that was not fetched yet           |
+ * | `size`       | integer or null  | the number of bytes; null when it is not known    |
+ * | `state`      | string           | "here": the bytes are in the store; "remote": a URL for them is known; "missing" |
+ * | `references` | integer          | the documents, entities and sections that refer to it |
+ * | `urls`       | array of strings | the URLs that led to it                           |
+ * | `variant`    | boolean          | whether it was derived from another asset         |
+ * | `used_at`    | integer or null  | when it was last put, dropped or read, in Unix ms |
+ * @{
+ */
+
+/** The open bytes of an asset. */
+typedef struct satchel_asset_reader satchel_asset_reader;
+
+/**
+ * Receives the bytes of an asset from a function of the host.
+ *
+ * Valid until the function that received it returns. What is set through another pointer,
+ * or later, has no effect.
+ */
+typedef struct satchel_asset_writer satchel_asset_writer;
+
+/** Where the bytes of an asset are. */
+typedef enum satchel_asset_state {
+    /** In any state. */
+    SATCHEL_ASSET_ANY = 0,
+    /** In the store: they are read at once, and offline. */
+    SATCHEL_ASSET_HERE = 1,
+    /** At a URL: satchel_assets_fetch() gets them. */
+    SATCHEL_ASSET_REMOTE = 2,
+    /** Nowhere that is known. */
+    SATCHEL_ASSET_MISSING = 3
+} satchel_asset_state;
+
+/** Whether something refers to an asset. */
+typedef enum satchel_asset_usage {
+    /** Whether or not. */
+    SATCHEL_ASSET_USED_OR_NOT = 0,
+    /** Something refers to it, or to the asset that it was derived from. */
+    SATCHEL_ASSET_USED = 1,
+    /** Nothing refers to it. */
+    SATCHEL_ASSET_UNUSED = 2
+} satchel_asset_usage;
+
+/**
+ * Puts bytes into a store. Bytes that it has already are not stored again.
+ *
+ * Put the document that refers to the asset next: one to which nothing refers is kept for
+ * an hour at least.
+ *
+ * @param store     an open store
+ * @param bytes     the bytes; may be empty
+ * @param type      the media type of the reference, at most 255 bytes; empty for none
+ * @param[out] out  the @ref json_asset "reference", to be put into a document
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid type; SATCHEL_EFULL also for a
+ * store in memory with more than 256 MiB of assets; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_assets_put(
+    satchel_store *store, satchel_bytes bytes, satchel_bytes type, satchel_buffer *out);
+
+/**
+ * Puts the content of a file into a store, as satchel_assets_put() does. The file stays as
+ * it is.
+ *
+ * @param store     an open store
+ * @param path      the path of the file, NUL-terminated UTF-8
+ * @param type      the media type of the reference; empty for none
+ * @param[out] out  the @ref json_asset "reference"
+ *
+ * **Returns** As satchel_assets_put(); SATCHEL_ENOTFOUND when there is no such file;
+ * SATCHEL_EINVALID for a directory, and for what is no file.
+ */
+SATCHEL_API satchel_status satchel_assets_put_file(
+    satchel_store *store, const char *path, satchel_bytes type, satchel_buffer *out);
+
+/**
+ * Gives the next bytes of a stream of the host.
+ *
+ * @param context   the context that was given with the function
+ * @param buffer    receives the bytes
+ * @param capacity  the size of the buffer, 1 or more
+ *
+ * **Returns** The number of bytes, at most `capacity`; 0 at the end; a negative number to
+ * cancel.
+ */
+typedef int64_t (*satchel_asset_source)(void *context, void *buffer, size_t capacity);
+
+/**
+ * Puts what a stream of the host delivers into a store, as satchel_assets_put() does.
+ * Memory stays bounded.
+ *
+ * @param store     an open store
+ * @param read      called until it returns 0, outside of transactions; it may use the
+ *                  store, but not close it
+ * @param context   passed to `read`
+ * @param type      the media type of the reference; empty for none
+ * @param[out] out  the @ref json_asset "reference"
+ *
+ * **Returns** As satchel_assets_put(); SATCHEL_ECANCELLED when `read` returned a negative
+ * number, SATCHEL_EINVALID when it returned more than `capacity`. Nothing is put then.
+ *
+ * **Threads** `read` is called on the thread of the call.
+ */
+SATCHEL_API satchel_status satchel_assets_put_stream(
+    satchel_store *store, satchel_asset_source read, void *context, satchel_bytes type,
+    satchel_buffer *out);
+
+/**
+ * Returns what a store knows of an asset, also of one of which it has nothing.
+ *
+ * @param store     an open store
+ * @param asset     a @ref json_asset "reference"
+ * @param[out] out  an @ref json_asset_info "object"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid reference.
+ */
+SATCHEL_API satchel_status satchel_assets_info(
+    satchel_store *store, satchel_bytes asset, satchel_buffer *out);
+
+/**
+ * Returns bytes of an asset.
+ *
+ * @param store     an open store
+ * @param asset     a @ref json_asset "reference"
+ * @param offset    the offset of the first byte
+ * @param count     the maximum number of bytes; INT64_MAX for all to the end
+ * @param[out] out  the bytes: fewer at the end, none after it
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the bytes are not here;
+ * SATCHEL_EDAMAGED for a file that is lost or has another size; SATCHEL_EINVALID for an
+ * invalid reference and a negative number.
+ */
+SATCHEL_API satchel_status satchel_assets_read(
+    satchel_store *store, satchel_bytes asset, int64_t offset, int64_t count,
+    satchel_buffer *out);
+
+/**
+ * Opens the bytes of an asset.
+ *
+ * They stay readable while the reader is open, even when the asset is removed or the store
+ * is closed meanwhile. An open reader of a larger asset keeps files in the folder next to
+ * the store from being deleted, of all assets and in all processes.
+ *
+ * @param store     an open store
+ * @param asset     a @ref json_asset "reference"
+ * @param verify    hashes all bytes first: a file may have been damaged
+ * @param[out] out  the reader
+ *
+ * **Returns** As satchel_assets_read(); SATCHEL_EDAMAGED with `verify` also for a file that
+ * has other bytes; SATCHEL_EBUSY while another process deletes files for more than 10 s.
+ *
+ * **Ownership** The caller frees the reader: satchel_asset_reader_free().
+ */
+SATCHEL_API satchel_status satchel_assets_open(
+    satchel_store *store, satchel_bytes asset, bool verify, satchel_asset_reader **out);
+
+/**
+ * Reads bytes of an open asset into a buffer of the host.
+ *
+ * @param reader      an open asset
+ * @param offset      the offset of the first byte
+ * @param buffer      receives the bytes; may be NULL when `capacity` is 0
+ * @param capacity    the size of the buffer
+ * @param[out] count  the number of bytes that were read: fewer than `capacity` only at the
+ *                    end, 0 after it
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a negative offset; SATCHEL_EDAMAGED for a
+ * file that has become shorter.
+ */
+SATCHEL_API satchel_status satchel_asset_reader_read(
+    satchel_asset_reader *reader, int64_t offset, void *buffer, size_t capacity,
+    size_t *count);
+
+/**
+ * Returns the size of an open asset.
+ *
+ * @param reader     an open asset
+ * @param[out] size  the number of bytes
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_asset_reader_size(
+    satchel_asset_reader *reader, int64_t *size);
+
+/**
+ * Returns the path of the file of an open asset, for players and other programs.
+ *
+ * The file stays while the reader is open. It must not be changed: other documents may
+ * refer to the same bytes.
+ *
+ * @param reader    an open asset
+ * @param[out] out  the path; empty for an asset that is in the store's file
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_asset_reader_path(
+    satchel_asset_reader *reader, satchel_buffer *out);
+
+/**
+ * Frees a reader.
+ *
+ * @param reader  may be NULL, and may be freed already
+ */
+SATCHEL_API void satchel_asset_reader_free(satchel_asset_reader *reader);
+
+/** Options for listing assets; start from SATCHEL_ASSET_LIST_OPTIONS_INIT. */
+typedef struct satchel_asset_list_options {
+    /** sizeof(satchel_asset_list_options). */
+    size_t size;
+    /** Only assets in this state. */
+    satchel_asset_state state;
+    /** Only assets to which something, or nothing, refers. */
+    satchel_asset_usage usage;
+    /** `next` of the page before; empty for the first page. */
+    satchel_bytes after;
+    /** The maximum number of assets in the page, 1 to 10,000; 0 means 100. */
+    int32_t limit;
+} satchel_asset_list_options;
+
+/** The default options for listing assets. */
+#define SATCHEL_ASSET_LIST_OPTIONS_INIT \
+    { sizeof(satchel_asset_list_options), SATCHEL_ASSET_ANY, SATCHEL_ASSET_USED_OR_NOT, \
+      { NULL, 0 }, 0 }
+
+/**
+ * Lists the assets that a store has or refers to, in the order in which it learned of
+ * them.
+ *
+ * | field    | type             | meaning                                             |
+ * | -------- | ---------------- | --------------------------------------------------- |
+ * | `assets` | array of objects | what the store @ref json_asset_info "knows of each" |
+ * | `next`   | string or null   | the cursor of the next page; null after the last    |
+ *
+ * @param store     an open store
+ * @param options   may be NULL
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for invalid options.
+ */
+SATCHEL_API satchel_status satchel_assets_list(
+    satchel_store *store, const satchel_asset_list_options *options, satchel_buffer *out);
+
+/**
+ * Removes the bytes of assets to which nothing refers, and of others that can be had again.
+ *
+ * With a limit, assets that can be had again are removed until all together have at most so
+ * many bytes: variants first, then what only the catalogue refers to and was fetched from
+ * URLs, the least recently used first. Never removed are the only known copies of what is
+ * referred to, and what was put, dropped or read within the last hour. The result is
+ *
+ * | field           | type    | meaning                                                |
+ * | --------------- | ------- | ------------------------------------------------------ |
+ * | `removed`       | integer | the assets whose bytes were removed                    |
+ * | `removed_bytes` | integer | their bytes                                            |
+ * | `bytes`         | integer | the bytes of all assets that are still here            |
+ * | `only_copies`   | integer | of these, the only known copies of what is referred to |
+ * | `recent`        | integer | the bytes that only the last hour has kept             |
+ * | `over_budget`   | integer | the bytes above the limit                              |
+ * | `waiting_files` | integer | the files that a later call deletes, because a reader or a backup uses the folder |
+ *
+ * @param store      an open store
+ * @param max_bytes  the limit; INT64_MAX for none
+ * @param[out] out   a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a negative limit, and inside a batch;
+ * SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_assets_prune(
+    satchel_store *store, int64_t max_bytes, satchel_buffer *out);
+
+/**
+ * Checks that the bytes of all assets are there, and marks those that are not, so that they
+ * can be fetched again. Deletes files without an asset.
+ *
+ * A read-only store is only checked. The progress is {"assets_done", "assets_total"}
+ * (integers). The result is
+ *
+ * | field     | type             | meaning                                             |
+ * | --------- | ---------------- | --------------------------------------------------- |
+ * | `checked` | integer          | the assets that were looked at                      |
+ * | `lost`    | array of strings | the SHA-256 of those whose file is lost             |
+ * | `damaged` | array of strings | the SHA-256 of those that have other bytes          |
+ * | `orphans` | integer          | the files without an asset                          |
+ *
+ * @param store     an open store
+ * @param deep      reads and hashes all bytes; otherwise only sizes are compared
+ * @param progress  may be NULL
+ * @param context   passed to `progress`
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK, also when something is lost or damaged; SATCHEL_EINVALID inside a
+ * batch; SATCHEL_ECANCELLED.
+ */
+SATCHEL_API satchel_status satchel_assets_verify(
+    satchel_store *store, bool deep, satchel_progress_callback progress, void *context,
+    satchel_buffer *out);
+
+/**
+ * Appends bytes to an asset.
+ *
+ * @param writer  the writer that the function of the host received
+ * @param bytes   the bytes; copied
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EFULL for more bytes than are allowed. The asset is not
+ * put then, whatever the function returns.
+ *
+ * **Threads** A function of the host may append on any thread, on one at a time, until it
+ * returns.
+ */
+SATCHEL_API satchel_status satchel_asset_writer_append(
+    satchel_asset_writer *writer, satchel_bytes bytes);
+
+/**
+ * Sets the media type of a variant.
+ *
+ * @param writer  the writer
+ * @param type    the media type; copied
+ */
+SATCHEL_API void satchel_asset_writer_type(
+    satchel_asset_writer *writer, satchel_bytes type);
+
+/**
+ * Sets the ETag of what was fetched, which the next request has.
+ *
+ * @param writer  the writer
+ * @param etag    the ETag, at most 1,024 bytes; copied
+ */
+SATCHEL_API void satchel_asset_writer_etag(
+    satchel_asset_writer *writer, satchel_bytes etag);
+
+/**
+ * Sets the cause of a failure.
+ *
+ * The message must not contain credentials: the store keeps it.
+ *
+ * @param writer   the writer
+ * @param message  the cause; copied
+ */
+SATCHEL_API void satchel_asset_writer_message(
+    satchel_asset_writer *writer, satchel_bytes message);
+
+/**
+ * Fetches one URL, and appends the bytes to the writer: a function of the host.
+ *
+ * The URL comes from a document: the function decides on redirects, and on addresses that
+ * it does not ask. It may use the store, but not close it.
+ *
+ * @param context  the context that was given with the function
+ * @param request  {"url": string, "etag": string or null}, the ETag of the bytes that are
+ *                 here; valid during the callback
+ * @param writer   receives the bytes, the ETag, and the cause of a failure
+ *
+ * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_NOT_MODIFIED when the bytes are those of
+ * the ETag (HTTP 304); any other result is a failure of this asset.
+ *
+ * **Threads** Called on the thread of the call.
+ */
+typedef satchel_remote_result (*satchel_asset_fetch)(
+    void *context, satchel_bytes request, satchel_asset_writer *writer);
+
+/** Options for fetching assets; start from SATCHEL_ASSET_FETCH_OPTIONS_INIT. */
+typedef struct satchel_asset_fetch_options {
+    /** sizeof(satchel_asset_fetch_options). */
+    size_t size;
+    /** The maximum size of one asset in bytes, counted while it is received; 0 means 64
+     *  MiB. */
+    int64_t max_size;
+    /** No asset is begun after so many bytes; 0 means no limit. */
+    int64_t max_bytes;
+    /** Asks URLs again that were fetched, with their ETag. */
+    bool refresh;
+    /** Asks URLs that have failed before their time. */
+    bool ignore_backoff;
+    /** Receives {"assets_done", "assets_total"} (integers). May be NULL. */
+    satchel_progress_callback progress;
+    /** Passed to `progress`, and to the function that fetches. */
+    void *context;
+} satchel_asset_fetch_options;
+
+/** The default options for fetching assets. */
+#define SATCHEL_ASSET_FETCH_OPTIONS_INIT \
+    { sizeof(satchel_asset_fetch_options), 0, 0, false, false, NULL, NULL }
+
+/**
+ * Gets the bytes of assets that are not here from their URLs.
+ *
+ * One asset that fails does not stop the others. Its URL is asked again after a minute at
+ * the earliest, then after two, and so on up to a day. The result is
+ *
+ * | field           | type             | meaning                                          |
+ * | --------------- | ---------------- | ------------------------------------------------ |
+ * | `fetched`       | integer          | the assets whose bytes came                      |
+ * | `fetched_bytes` | integer          | their bytes                                      |
+ * | `present`       | integer          | those that were here, or had not changed         |
+ * | `waiting`       | integer          | those whose turn comes later                     |
+ * | `failed`        | array of objects | {"asset", "message", "retry_at"}: the reference, the cause, and the time of the next attempt in Unix ms, or null |
+ *
+ * @param store       an open store
+ * @param references  a JSON array of @ref json_asset "references"
+ * @param fetch       fetches a URL
+ * @param options     may be NULL
+ * @param[out] out    a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK, also when assets have failed; SATCHEL_EINVALID for an invalid
+ * reference or option, and inside a batch; SATCHEL_ECANCELLED; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_assets_fetch(
+    satchel_store *store, satchel_bytes references, satchel_asset_fetch fetch,
+    const satchel_asset_fetch_options *options, satchel_buffer *out);
+
+/**
+ * Makes a variant of an asset, such as a thumbnail: a function of the host.
+ *
+ * It may use the store, but not close it.
+ *
+ * @param context  the context that was given with the function
+ * @param reader   the open bytes of the asset; valid during the callback
+ * @param writer   receives the bytes and the media type of the variant, or the cause of a
+ *                 failure
+ *
+ * **Returns** Whether the variant was made.
+ *
+ * **Threads** Called on the thread of the call.
+ */
+typedef bool (*satchel_asset_variant)(
+    void *context, satchel_asset_reader *reader, satchel_asset_writer *writer);
+
+/**
+ * Returns a variant of an asset, such as a thumbnail, which is made once.
+ *
+ * A variant is an asset of its own, which stays while the asset that it was derived from is
+ * referred to, and is the first to be removed by satchel_assets_prune(): it can be made
+ * again.
+ *
+ * @param store     an open store
+ * @param asset     a @ref json_asset "reference" to an asset that is here, unless the
+ *                  variant is
+ * @param name      what the variant is, 1 to 128 bytes, such as "thumb@2"; another name
+ *                  makes another variant
+ * @param make      makes the variant when it is not here; two threads may make it at once
+ * @param context   passed to `make`
+ * @param[out] out  the @ref json_asset "reference" to the variant
+ *
+ * **Returns** As satchel_assets_read() and satchel_assets_put(); SATCHEL_EINVALID when
+ * `make` returned false: the message is the cause that it has set.
+ */
+SATCHEL_API satchel_status satchel_assets_variant(
+    satchel_store *store, satchel_bytes asset, satchel_bytes name,
+    satchel_asset_variant make, void *context, satchel_buffer *out);
+
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

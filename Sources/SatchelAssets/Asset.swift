@@ -137,18 +137,24 @@ extension Asset: JSONConvertible {
     return .object(members)
   }
 
-  /// Reads an object with the member `_asset`, as documents have it; other members are ignored.
+  /// Reads an object with the member `_asset`, as documents have it, or the value of that member; or a string, which is a
+  /// SHA-256 or a URL. Other members are ignored.
   ///
-  /// - Throws: `SatchelError` `.invalid`, which names the member
+  /// - Throws: `JSONError`, with the pointer of the member
   public init(json: JSONValue) throws {
-    guard let value = json["_asset"] else {
-      throw SatchelError(.invalid, "an asset must be an object with the member _asset").at(pointer: "")
+    if let text = json.stringValue {
+      let digest = AssetDigest(text)
+      guard digest != nil || Self.isURL(text) else {
+        throw JSONError("must be the SHA-256 of an asset, 64 hexadecimal digits in lower case, or its URL", pointer: "")
+      }
+      self.init(digest, url: digest == nil ? text : nil)
+      return
     }
-    switch Self.read(value) {
+    let value = json["_asset"]
+    switch Self.read(value ?? json) {
     case .success(let asset): self = asset
     case .failure(let problem):
-      let pointer = "/_asset" + problem.pointer
-      throw SatchelError(.invalid, "\(pointer): \(problem.reason)").at(pointer: pointer)
+      throw JSONError(problem.reason, pointer: (value == nil ? "" : "/_asset") + problem.pointer)
     }
   }
 }

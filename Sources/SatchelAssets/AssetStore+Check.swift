@@ -60,7 +60,7 @@ extension AssetStore {
       } ?? []
     var found: [(AssetDigest, Finding)] = []
     for digest in all {
-      guard progress(checked, all.count) else {
+      guard HostWork.calling("a progress callback", for: work, { progress(checked, all.count) }) else {
         throw SatchelError(.cancelled, "\(database.path): cancelled by the caller")
       }
       if let finding = try finding(digest, deep: deep) { found.append((digest, finding)) }

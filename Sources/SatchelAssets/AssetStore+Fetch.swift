@@ -91,7 +91,7 @@ extension AssetStore {
     }
     var report = AssetFetchReport()
     for (index, asset) in assets.enumerated() {
-      guard progress(index, assets.count) else {
+      guard HostWork.calling("a progress callback", for: work, { progress(index, assets.count) }) else {
         throw SatchelError(.cancelled, "\(database.path): cancelled by the caller")
       }
       if let maxBytes = options.maxBytes, report.fetchedBytes >= maxBytes {
@@ -121,7 +121,7 @@ extension AssetStore {
       let request = AssetRequest(url: url, etag: isHere ? source.etag : nil)
       var response = AssetResponse.notModified
       let put = try put(maxSize: options.maxSize, expecting: asset.digest) { writer in
-        response = try HostWork.calling("a fetch function") { try fetch(request, writer) }
+        response = try HostWork.calling("a fetch function", for: work) { try fetch(request, writer) }
         if response == .notModified { throw NotModified() }
       } then: { table, id, transaction in
         try table.noteFetched(url, as: id, response, now: transaction.now)

@@ -2,10 +2,10 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// An asset of a store, as a list shows it.
+/// What a store knows of an asset.
 public struct AssetEntry: Equatable, Sendable, JSONConvertible {
-  /// 64 hexadecimal digits in lower case.
-  public var sha256: String
+  /// 64 hexadecimal digits in lower case; nil for a URL that was not fetched yet.
+  public var sha256: String?
   /// The number of bytes; nil when it is not known.
   public var size: Int64?
   public var state: AssetState
@@ -15,14 +15,14 @@ public struct AssetEntry: Equatable, Sendable, JSONConvertible {
   public var urls: [String]
   /// Whether it was derived from another asset.
   public var isVariant: Bool
-  /// When it was last put, dropped or read, in Unix milliseconds.
-  public var usedAt: Int64
+  /// When it was last put, dropped or read, in Unix milliseconds; nil for an asset that the store has no row of.
+  public var usedAt: Int64?
 
   public var json: JSONValue {
     [
-      "sha256": .string(sha256), "size": size.map { .int($0) } ?? .null, "state": .string(state.rawValue),
+      "sha256": sha256.map { .string($0) } ?? .null, "size": size.map { .int($0) } ?? .null, "state": .string(state.rawValue),
       "references": .int(Int64(references)), "urls": .array(urls.map { .string($0) }),
-      "variant": .bool(isVariant), "used_at": .int(usedAt),
+      "variant": .bool(isVariant), "used_at": usedAt.map { .int($0) } ?? .null,
     ]
   }
 }
@@ -34,7 +34,7 @@ public struct AssetPage: Equatable, Sendable, JSONConvertible {
   public var cursor: String?
 
   public var json: JSONValue {
-    ["assets": .array(assets.map(\.json)), "cursor": cursor.map { .string($0) } ?? .null]
+    ["assets": .array(assets.map(\.json)), "next": cursor.map { .string($0) } ?? .null]
   }
 }
 
@@ -87,20 +87,43 @@ extension AssetStore {
     } ?? AssetPage(assets: [], cursor: nil)
   }
 
-  /// Returns what the store knows of an asset; nil when it knows nothing of it.
+  /// Returns what the store knows of an asset, also of one of which it has nothing.
   ///
   /// - Throws: `SatchelError` `.io`, `.closed`
-  public func entry(of asset: Asset) throws -> AssetEntry? {
-    try read { table in try table.find(asset).flatMap { try table.entry($0.row.id, $0.digest) } } ?? nil
+  public func info(of asset: Asset) throws -> AssetEntry {
+    let known = try read { table in
+      guard let (row, digest) = try table.find(asset), var entry = try table.entry(row.id, digest) else {
+        return try table.entry(ofUnknown: asset)
+      }
+      if entry.state == .missing, asset.url != nil { entry.state = .remote }
+      return entry
+    }
+    return known ?? AssetEntry(unknown: asset, references: 0)
   }
 }
 
 extension AssetEntry {
   /// Whether nothing refers to it.
   var isUnused: Bool { references == 0 && !isVariant }
+
+  /// An asset that the store has no row of.
+  init(unknown asset: Asset, references: Int) {
+    self.init(
+      sha256: asset.sha256, size: asset.size, state: asset.url == nil ? .missing : .remote, references: references,
+      urls: asset.url.map { [$0] } ?? [], isVariant: false, usedAt: nil)
+  }
 }
 
 extension AssetTable {
+  func entry(ofUnknown asset: Asset) throws -> AssetEntry {
+    var references: Int64 = 0
+    if let source = try asset.url.flatMap({ try knownSource($0) }) {
+      references = try connection.number(
+        "SELECT count(*) FROM asset_reference WHERE source = ?", .integer(source))
+    }
+    return AssetEntry(unknown: asset, references: Int(references))
+  }
+
   func entry(_ id: Int64, _ digest: AssetDigest) throws -> AssetEntry? {
     guard let row = try row(id) else { return nil }
     let references = try connection.number(

@@ -18,7 +18,7 @@ extension AssetStore {
   /// Puts bytes into the store, as `put(_:type:)` does.
   @discardableResult
   public func put(_ bytes: UnsafeRawBufferPointer, type: String? = nil) throws -> Asset {
-    try put(type: type) { try $0.append(bytes) }
+    try put(type: type, expecting: nil) { try $0.append(bytes) } then: { _, _, _ in }
   }
 
   /// Puts the content of a file into the store; the file stays.
@@ -36,7 +36,7 @@ extension AssetStore {
     guard status.st_mode & S_IFMT == S_IFREG else { throw SatchelError(.invalid, "\(path): is not a file") }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     defer { buffer.deallocate() }
-    return try put(type: type) { writer in
+    return try put(type: type, expecting: nil) { writer in
       var offset: Int64 = 0
       while true {
         let count = try file.read(into: buffer, at: offset)
@@ -44,6 +44,7 @@ extension AssetStore {
         try writer.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         offset += Int64(count)
       }
+    } then: { _, _, _ in
     }
   }
 
@@ -58,7 +59,10 @@ extension AssetStore {
   public func put(
     type: String? = nil, maxSize: Int64 = Int64.max, _ write: (AssetWriter) throws -> Void
   ) throws -> Asset {
-    try put(type: type, maxSize: maxSize, expecting: nil, write) { _, _, _ in }
+    try put(type: type, maxSize: maxSize, expecting: nil) { writer in
+      try HostWork.calling("a function that appends bytes", for: work) { try write(writer) }
+    } then: { _, _, _ in
+    }
   }
 
   /// - Parameters:
@@ -123,6 +127,8 @@ public final class AssetWriter {
   /// The first bytes, until there are more than a row may have, or all of a store in memory.
   private var head: [UInt8] = []
   private var incoming: AssetFolder.Incoming?
+  /// The first failure: what follows it would not be the bytes of the asset.
+  private var failure: (any Error)?
   /// The number of bytes.
   public private(set) var size: Int64 = 0
 
@@ -136,8 +142,19 @@ public final class AssetWriter {
 
   /// Appends bytes, which are copied.
   ///
-  /// - Throws: `SatchelError` `.full` for more than are allowed, `.io`
+  /// - Throws: `SatchelError` `.full` for more than are allowed, `.io`; the same again from then on, and when the bytes are
+  ///   to be put
   public func append(_ bytes: UnsafeRawBufferPointer) throws {
+    if let failure { throw failure }
+    do {
+      try add(bytes)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func add(_ bytes: UnsafeRawBufferPointer) throws {
     guard Int64(bytes.count) <= limit - size else {
       throw SatchelError(.full, "the asset has more than the \(limit) bytes that are allowed").at(
         limit: Int(limit))
@@ -157,6 +174,7 @@ public final class AssetWriter {
 
   /// Syncs what was written.
   func finish() throws -> Outcome {
+    if let failure { throw failure }
     try incoming?.file.sync()
     guard let digest = AssetDigest(hash.digest()) else {
       throw SatchelError(.internal, "a SHA-256 has 32 bytes")

@@ -8,10 +8,10 @@ extension AssetStore {
   /// - Parameters:
   ///   - asset: must be `here`, unless the variant is
   ///   - name: what the variant is, 1 to 128 bytes, such as "thumb@2"; another name makes another variant
-  ///   - make: makes the variant from the asset's bytes, and returns it with its media type. It may use the store, and may
-  ///     be called twice when two threads ask at once.
+  ///   - make: makes the variant from the asset's bytes, and returns it with its media type. It may use the store, but not
+  ///     close it, and may be called twice when two threads ask at once.
   /// - Returns: the reference to the variant
-  /// - Throws: as `open` and `put`, and what `make` throws
+  /// - Throws: as `open` and `put`, and what `make` throws; `.invalid` for a wrong name or type
   public func variant(
     of asset: Asset, named name: String, _ make: (AssetReader) throws -> (bytes: [UInt8], type: String?)
   ) throws -> Asset {
@@ -44,14 +44,19 @@ extension AssetStore {
     return (image.bytes, image.type)
   }
 
+  /// Returns a variant of an asset, as `variant(of:named:_:)` does, whose bytes `make` appends one after the other; memory
+  /// stays bounded.
+  ///
   /// - Parameter make: appends the bytes, and returns the media type
-  package func variant(
+  public func variant(
     of asset: Asset, named name: String, _ make: (AssetReader, AssetWriter) throws -> String?
   ) throws -> Asset {
     let digest = try asset.digest ?? read({ try $0.find(asset)?.digest }) ?? nil
     if let digest, let known = try knownVariant(of: digest.bytes, named: name) { return known }
     let reader = try open(asset)
-    return try makeVariant(of: AssetDigest(reader.sha256)?.bytes ?? [], named: name) { try make(reader, $0) }
+    return try makeVariant(of: AssetDigest(reader.sha256)?.bytes ?? [], named: name) { writer in
+      try HostWork.calling("a function that makes a variant", for: work) { try make(reader, writer) }
+    }
   }
 
   /// Returns a variant of a photo.

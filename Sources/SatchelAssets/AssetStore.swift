@@ -28,6 +28,9 @@ public final class AssetStore: Sendable {
   /// be about to be put.
   static let grace: Int64 = 60 * 60 * 1000
 
+  /// The subject of the host's functions that run on behalf of this store.
+  var work: HostWork.Resource { HostWork.Resource(ObjectIdentifier(database)) }
+
   /// Reads in a store that may have no assets yet.
   ///
   /// - Returns: nil in that case

@@ -52,6 +52,8 @@ enum Handles {
   static let recordAnswers = HandleTable<RecordAnswer>(kind: 9, noun: "answer")
   static let openStories = HandleTable<Story>(kind: 10, noun: "story")
   static let interrupts = HandleTable<Interrupt>(kind: 11, noun: "interrupt")
+  static let assetReaders = HandleTable<AssetReader>(kind: 12, noun: "reader")
+  static let assetWriters = HandleTable<HostAssetWriter>(kind: 13, noun: "writer")
 }
 
 /// A subscription that the host holds: an observation, or a live query.

@@ -21,6 +21,7 @@ from ctypes import (
     c_int,
     c_int32,
     c_int64,
+    c_size_t,
     c_uint32,
     c_uint64,
     c_void_p,
@@ -88,6 +89,9 @@ TEXTS: dict[str, Text] = {
     "collection": lambda dice: dice.choice(documents.COLLECTIONS).encode(),
     "bounds": _json(documents.bounds),
     "name": choosing("theme", "recent", "é", "n" * 255),
+    "media_type": choosing("", "image/png", "t" * 256, "a\nb"),
+    "asset": _json(documents.asset),
+    "asset_list": _json(lambda dice: [documents.asset(dice) for _ in range(dice.randrange(4))]),
     "key": choosing("k" * 32, "k" * 32, "l" * 32),
 }
 
@@ -138,6 +142,12 @@ class Arguments:
         for index, kind in enumerate(kinds):
             if kind is c_void_p and (after_callback or name == "satchel_remote_callbacks"):
                 self.values.append(self._host.context(has_release))
+            elif kind is c_size_t:
+                self.values.append(self._dice.choice([0, 1, 100, 1000, 2**63 + 7]))
+            elif kind is c_void_p and name == "satchel_asset_reader_read" and index > 0:
+                room = ctypes.create_string_buffer(1000)
+                self.outs.append((None, room))
+                self.values.append(self._dice.choice([ctypes.addressof(room)] * 9 + [None]))
             elif kind is c_void_p:
                 self.values.append(self._handle(next(roles)))
             elif kind is Bytes:

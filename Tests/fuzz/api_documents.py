@@ -141,6 +141,20 @@ def state_declaration(dice: Dice) -> object:
     return whole
 
 
+def asset(dice: Dice) -> object:
+    """A reference to an asset: by its SHA-256, by its URL, or wrong."""
+    content = dice.choice([b"", b"r", b"a" * 30000, "São Paulo".encode()])
+    members: dict[str, object] = {"sha256": hashlib.sha256(content).hexdigest()}
+    if dice.random() < 0.3:
+        members = {"url": dice.choice(["http://localhost/a", "http://localhost/b", "file:///etc/passwd"])}
+    if dice.random() < 0.2:
+        members["size"] = dice.choice([len(content), len(content), 7, -1, "1"])
+    chance = dice.random()
+    if chance < 0.1:
+        return next(iter(members.values()))
+    return members if chance < 0.2 else {"_asset": members}
+
+
 def record(dice: Dice) -> object:
     """A document that fits any of the collections, mostly."""
     whole: dict[str, object] = {"title": dice.choice("abc"), "level": dice.choice([1, 2, 3, None])}
@@ -152,6 +166,8 @@ def record(dice: Dice) -> object:
         whole["notes"] = [identifier(dice) for _ in range(dice.randrange(3))]
     if dice.random() < 0.2:
         whole["text"] = "x" * dice.choice([10, 1000, 20000])
+    if dice.random() < 0.2:
+        whole["picture"] = asset(dice)
     return whole
 
 

@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from ctypes import c_void_p, string_at
+from ctypes import byref, c_size_t, c_void_p, create_string_buffer, memset, string_at
 from typing import Any
 
 from satchel import _abi
@@ -67,6 +67,9 @@ class Host:
             _abi.RemoteHead: _abi.RemoteHead(self._head),
             _abi.RemoteRemove: _abi.RemoteRemove(self._remove),
             _abi.RemoteList: _abi.RemoteList(self._list),
+            _abi.AssetSource: _abi.AssetSource(self._source),
+            _abi.AssetFetch: _abi.AssetFetch(self._fetch),
+            _abi.AssetVariant: _abi.AssetVariant(self._variant),
         }
         # ChangeCallback and SessionCallback are one type to ctypes.
 
@@ -214,6 +217,37 @@ class Host:
                 return REMOTE_RESULT["precondition_failed"]
             self._objects.pop(name, None)
         return REMOTE_RESULT["ok"]
+
+    def _source(self, context: int | None, buffer: int | None, capacity: int) -> int:
+        self._seen(context)
+        if self._chance(0.5):
+            return 0 if self._chance(0.8) else -1
+        count = capacity if self._chance(0.5) else 10
+        memset(buffer or 0, 7, count)
+        return count if self._chance(0.95) else 2**63 - 1
+
+    def _append(self, writer: int | None) -> None:
+        data = b"a" * 30000
+        while self._chance(0.6):
+            self._library.satchel_asset_writer_append(writer, lend(data))
+        self._call_answer("satchel_asset_writer_message", writer, b"no mind to")
+
+    def _fetch(self, context: int | None, request: Bytes, writer: int | None) -> int:
+        self._seen(context, read(request))
+        self._append(writer)
+        self._call_answer("satchel_asset_writer_etag", writer, b"v1")
+        if self._chance(0.2):
+            self._call("progress", context or 0)
+        return 0 if self._chance(0.7) else self._dice.choice([*REMOTE_RESULT.values(), 99, -1])
+
+    def _variant(self, context: int | None, reader: int | None, writer: int | None) -> bool:
+        self._seen(context)
+        room, count = create_string_buffer(100), c_size_t()
+        if self._library.satchel_asset_reader_read(reader, 0, room, 100, byref(count)):
+            self._fault("the reader of a variant cannot be read")
+        self._append(writer)
+        self._call_answer("satchel_asset_writer_type", writer, b"image/png")
+        return self._chance(0.8)
 
     def _list(self, context: int | None, prefix: Bytes, after: Bytes, limit: int, answer: int | None) -> int:
         self._seen(context)

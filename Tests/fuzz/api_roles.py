@@ -218,6 +218,25 @@ ROLES = {
     "satchel_state_score": "store name name",
     "satchel_state_scores": "store name",
     "satchel_state_score_remove": "store name name",
+    "satchel_assets_put": "store text media_type",
+    "satchel_assets_put_file": "store photo_folder media_type",
+    "satchel_assets_put_stream": "store media_type",
+    "satchel_assets_info": "store asset",
+    "satchel_assets_read": "store asset",
+    "satchel_assets_open": "store asset",
+    "satchel_asset_reader_read": "reader",
+    "satchel_asset_reader_size": "reader",
+    "satchel_asset_reader_path": "reader",
+    "satchel_asset_reader_free": "reader",
+    "satchel_assets_list": "store",
+    "satchel_assets_prune": "store",
+    "satchel_assets_verify": "store",
+    "satchel_asset_writer_append": "answer text",
+    "satchel_asset_writer_type": "answer media_type",
+    "satchel_asset_writer_etag": "answer text",
+    "satchel_asset_writer_message": "answer text",
+    "satchel_assets_fetch": "store asset_list",
+    "satchel_assets_variant": "store asset name",
 }
 
 #: The kinds of handles, and how many of each may be open at once.
@@ -231,6 +250,7 @@ KINDS = {
     "remote": 6,
     "photos": 6,
     "records": 12,
+    "reader": 6,
 }
 #: The functions that make a handle, and its kind.
 MAKERS = {
@@ -249,12 +269,13 @@ MAKERS = {
     "satchel_records_open": "records",
     "satchel_records_typed": "records",
     "satchel_records_watch": "observer",
+    "satchel_assets_open": "reader",
 }
 #: The functions that free one.
 ENDERS = {
     "satchel_store_close", "satchel_observer_free", "satchel_interrupt_free", "satchel_session_free",
     "satchel_stories_free", "satchel_story_free",
-    "satchel_remote_free", "satchel_photos_free", "satchel_records_free",
+    "satchel_remote_free", "satchel_photos_free", "satchel_records_free", "satchel_asset_reader_free",
 }  # fmt: skip
 
 #: Paths, by role: names in a folder that has the role's name.
@@ -267,7 +288,7 @@ PATHS = {
     "exports": ["a", "a", "b"],
     "mirrors": ["a.json", "b.json"],
     "remotes": ["a", "a", "a", "b"],
-    "photo_folder": ["", "more"],
+    "photo_folder": ["", "", "more", "baseline.jpg"],
     "story_folder": [""],
     "tales": ["", "", "well.twee", "story.json"],
 }

@@ -69,7 +69,7 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
 NO_JSON = {"satchel_json_get_text", "satchel_story_check", "satchel_story_graph", "satchel_story_path_count",
            "satchel_story_report", "satchel_story_text", "satchel_stories_story",
            "satchel_photos_export_shard", "satchel_remote_get", "satchel_remote_put",
-           "satchel_catalogue_has_cached"}  # fmt: skip
+           "satchel_catalogue_has_cached", "satchel_assets_read", "satchel_asset_reader_path"}  # fmt: skip
 #: Functions that a callback may call: none that waits for a callback to return, as the header says.
 IN_CHANGE = sorted(
     name for name in FUNCTIONS
@@ -268,6 +268,8 @@ class Slice:
         data = ctypes.string_at(address, out.size + 1)
         if data[-1]:
             self.fault(f"{line} returned a buffer without a NUL after it")
+        if name.startswith(("satchel_assets_put", "satchel_assets_variant")):
+            self.seen["asset"] = [*self.seen["asset"][-7:], data[:-1]]
         if name == "satchel_photos_export_shard" and len(self.seen["shard_file"]) < 8:
             self.seen["shard_file"].append(data[:-1])
         if name not in NO_JSON and not name.startswith("satchel_place") and out.size < 2_000_000:

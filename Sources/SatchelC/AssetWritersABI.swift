@@ -1,0 +1,163 @@
+import CSatchel
+import Satchel
+
+/// The bytes of an asset that a function of the host delivers. Its handle is valid until that function returns.
+final class HostAssetWriter: Sendable {
+  /// What the function has set, beside the bytes; invalid UTF-8 counts as not set.
+  struct Content {
+    var writer: AssetWriter
+    /// The first failure to append.
+    var failure: (any Error)?
+    var type: String?
+    var etag: String?
+    var message: String?
+  }
+
+  private let content: Locked<Content>
+
+  private init(_ writer: AssetWriter) { content = Locked(Content(writer: writer)) }
+
+  /// Calls a function of the host with a handle for the bytes, and returns its result and what it has set.
+  ///
+  /// - Throws: the failure to append, which the function may have ignored
+  static func of<Result>(
+    _ writer: AssetWriter, _ call: (OpaquePointer?) -> Result
+  ) throws -> (Result, Content) {
+    let host = HostAssetWriter(writer)
+    let handle = Handles.assetWriters.insert(host)
+    let result = call(handle)
+    _ = Handles.assetWriters.remove(handle)
+    let content = host.content.withLock { $0 }
+    if let failure = content.failure { throw failure }
+    return (result, content)
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer) throws {
+    try content.withLock { content in
+      do {
+        try content.writer.append(bytes)
+      } catch {
+        content.failure = content.failure ?? error
+        throw error
+      }
+    }
+  }
+
+  /// Changes what is set; ignores an invalid handle, and invalid text.
+  static func set(
+    _ handle: OpaquePointer?, _ member: WritableKeyPath<Content, String?>, to text: () throws -> String
+  ) {
+    guard let host = try? Handles.assetWriters.borrow(handle), let text = try? text() else { return }
+    host.content.withLock { $0[keyPath: member] = text }
+  }
+}
+
+@_cdecl("satchel_asset_writer_append") @implementation
+public func satchel_asset_writer_append(_ writer: OpaquePointer!, _ bytes: satchel_bytes) -> satchel_status {
+  guarded { try Handles.assetWriters.borrow(writer).append(bytes.raw("bytes")) }
+}
+
+@_cdecl("satchel_asset_writer_type") @implementation
+public func satchel_asset_writer_type(_ writer: OpaquePointer!, _ type: satchel_bytes) {
+  HostAssetWriter.set(writer, \.type) { try type.text("type") }
+}
+
+@_cdecl("satchel_asset_writer_etag") @implementation
+public func satchel_asset_writer_etag(_ writer: OpaquePointer!, _ etag: satchel_bytes) {
+  HostAssetWriter.set(writer, \.etag) { try etag.text("etag") }
+}
+
+@_cdecl("satchel_asset_writer_message") @implementation
+public func satchel_asset_writer_message(_ writer: OpaquePointer!, _ message: satchel_bytes) {
+  // Invalid UTF-8 is replaced: the message is only displayed.
+  HostAssetWriter.set(writer, \.message) {
+    try String(decoding: message.raw("message").prefix(1000), as: UTF8.self)
+  }
+}
+
+@_cdecl("satchel_assets_fetch") @implementation
+public func satchel_assets_fetch(
+  _ store: OpaquePointer!, _ references: satchel_bytes, _ fetch: satchel_asset_fetch!,
+  _ options: UnsafePointer<satchel_asset_fetch_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let assets = try Handles.stores.borrow(store).assets
+    let reader = try OptionsReader(options)
+    let context = reader.value(\.context) ?? nil
+    let host = HostProgress(reader.value(\.progress) ?? nil, context)
+    guard let fetch else { throw SatchelError(.invalid, "fetch is NULL") }
+    let report = try assets.fetch(
+      references.assets("references"), options: AssetFetchOptions(reader),
+      progress: { host.report(assets: $0, of: $1) }
+    ) { request, writer in
+      let question = try JSONValue.object([
+        "url": .string(request.url), "etag": request.etag.map { .string($0) } ?? .null,
+      ]).serialized()
+      let (result, content) = try HostAssetWriter.of(writer) { handle in
+        lend(question) { fetch(context, $0, handle) }
+      }
+      return try AssetResponse(result, content)
+    }
+    if let out { try give(report.json, to: out) }
+  }
+}
+
+extension AssetFetchOptions {
+  fileprivate init(_ reader: OptionsReader<satchel_asset_fetch_options>) throws {
+    self.init()
+    func limit(_ number: Int64, _ name: StaticString) throws -> Int64? {
+      guard number >= 0 else {
+        throw SatchelError(.invalid, "options: \(name): \(number) must not be negative")
+      }
+      return number == 0 ? nil : number
+    }
+    maxSize = try limit(reader.number(\.max_size, default: 0), "max_size") ?? maxSize
+    maxBytes = try limit(reader.number(\.max_bytes, default: 0), "max_bytes")
+    refreshes = reader.flag(\.refresh)
+    ignoresBackoff = reader.flag(\.ignore_backoff)
+  }
+}
+
+extension AssetResponse {
+  /// - Throws: `SatchelError` `.unavailable` for a failure
+  fileprivate init(_ result: satchel_remote_result, _ content: HostAssetWriter.Content) throws {
+    switch result {
+    case SATCHEL_REMOTE_OK: self = .fetched(etag: content.etag)
+    case SATCHEL_REMOTE_NOT_MODIFIED: self = .notModified
+    default: throw SatchelError(.unavailable, content.message ?? Self.reason(result))
+    }
+  }
+
+  private static func reason(_ result: satchel_remote_result) -> String {
+    switch result {
+    case SATCHEL_REMOTE_NOT_FOUND: "no such object"
+    case SATCHEL_REMOTE_DENIED: "denied"
+    case SATCHEL_REMOTE_TRANSIENT, SATCHEL_REMOTE_UNKNOWN: "temporarily unavailable"
+    case SATCHEL_REMOTE_FAILED, SATCHEL_REMOTE_PRECONDITION_FAILED: "failed"
+    default: "\(Int32(truncatingIfNeeded: result.rawValue)) is not a satchel_remote_result"
+    }
+  }
+}
+
+@_cdecl("satchel_assets_variant") @implementation
+public func satchel_assets_variant(
+  _ store: OpaquePointer!, _ asset: satchel_bytes, _ name: satchel_bytes, _ make: satchel_asset_variant!,
+  _ context: UnsafeMutableRawPointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let assets = try Handles.stores.borrow(store).assets
+    guard let make else { throw SatchelError(.invalid, "make is NULL") }
+    let variant = try assets.variant(of: asset.asset(), named: name.text("name")) { reader, writer in
+      let opened = Handles.assetReaders.insert(reader)
+      defer { _ = Handles.assetReaders.remove(opened) }
+      let (isMade, content) = try HostAssetWriter.of(writer) { make(context, opened, $0) }
+      guard isMade else {
+        throw SatchelError(
+          .invalid, "the variant was not made: \(content.message ?? "the host's function gave no reason")")
+      }
+      return content.type
+    }
+    try give(variant.json, to: out)
+  }
+}
