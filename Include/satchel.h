@@ -5715,7 +5715,7 @@ SATCHEL_API satchel_status satchel_state_score_remove(
  * with the SHA-256 or the URL as well.
  *
  * @anchor json_asset_info
- * What a store knows of an asset:
+ * The information about an asset:
  *
  * | field        | type             | meaning                                           |
  * | ------------ | ---------------- | ------------------------------------------------- |

@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 #: The classes of each module, with their bases there.
 MODULES = {
+    "assets": [("satchel.assets", "Assets", "Twin")],
     "catalogue": [
         ("satchel.catalogue", "Catalogue", "Twin"),
         ("satchel.session", "Session", "ClosingTwin"),
@@ -41,6 +42,7 @@ GENERIC = {"Records", "Watch"}
 
 #: Methods that only read, by class.
 READS = {
+    "Assets": "get info read open list iterate",
     "Catalogue": "sections load plan has_cached locate search entity contexts entities active_location",
     "Session": "state",
     "PhotoCatalogue": "export_shard get count query status modified_shards changes conflicts",
@@ -54,6 +56,7 @@ READS = {
 }
 #: Methods that may take long, by class.
 WORK = {
+    "Assets": "fetch verify variant",
     "PhotoCatalogue": "scan sync verify import_directory export_directory",
     "PhotoBackup": "run restore refresh",
     "Store": "sync rekey detach sign_out delete_account backup backup_rotate compact",
@@ -67,6 +70,7 @@ PROPERTIES = {
     "directory": "str",
     "catalogue": "Catalogue",
     "state": "State",
+    "assets": "Assets",
     "backup": "PhotoBackup",
 }
 
@@ -373,6 +377,8 @@ def _class(name: str, base: str, methods: List[Method]) -> Iterator[str]:
     for method in methods:
         yield from method.written()
         yield ""
-    if any(method.name == "iterate" and not method.nodes[-1].args.kwonlyargs for method in methods):
+    if is_generic and any(
+        method.name == "iterate" and not method.nodes[-1].args.kwonlyargs for method in methods
+    ):
         yield "    def __aiter__(self) -> AsyncIterator[Record[_Document]]:"
         yield from ("        return self.iterate()", "")

@@ -3,7 +3,7 @@ import Satchel
 
 /// The bytes of an asset that a function of the host delivers. Its handle is valid until that function returns.
 final class HostAssetWriter: Sendable {
-  /// What the function has set, beside the bytes; invalid UTF-8 counts as not set.
+  /// The members that the function has set, beside the bytes; invalid UTF-8 counts as not set.
   struct Content {
     var writer: AssetWriter
     /// The first failure to append.

@@ -35,7 +35,7 @@ static void refused_out(const char *what, satchel_status wanted, const char *pla
     out.size = 77;
 }
 
-/** What the store knows of an asset. */
+/** The information about an asset. */
 static json_t *info(const char *asset) {
     must(satchel_assets_info(store, text(asset), &out), "info");
     return take(&out);
@@ -52,7 +52,7 @@ static char *put(const unsigned char *bytes, size_t size) {
     return reference;
 }
 
-/** What was put is read again, whole and in parts, by every function, and by every form of a reference. */
+/** The bytes that were put are read again, whole and in parts, by every function, and by every form of a reference. */
 static void sizes(void) {
     const size_t table[] = {0, 1, 1000, THRESHOLD - 1, THRESHOLD, THRESHOLD + 1, 700000};
     for (size_t row = 0; row < sizeof table / sizeof *table; row++) {
@@ -220,7 +220,7 @@ static void lists_assets(void) {
     refused_out("a cursor", SATCHEL_EINVALID, "cursor", satchel_assets_list(store, &options, &out));
 }
 
-/** What the host's function does next. */
+/** The next answers of the host's function. */
 static struct {
     satchel_remote_result result;
     size_t size;

@@ -6,11 +6,11 @@
 ...         print(header.display_title, header.entity_count)
 
 A store gives access to the subjects: ``store.catalogue``, ``store.stories(directory)``,
-``store.photos(directory)``, ``store.records(name)`` and ``store.state``. The modules of the same names
-describe them; ``store.sync(remote, user)`` synchronizes them with the object stores of :mod:`satchel.remote`,
-:mod:`satchel.backup` backups and recovery, :mod:`satchel.json` and :mod:`satchel.places` functions that need
-no store, :mod:`satchel.errors` the errors. :mod:`satchel.aio`, which is imported by its name, has the same
-objects for asyncio.
+``store.photos(directory)``, ``store.records(name)``, ``store.state`` and ``store.assets``. The modules of
+the same names describe them; ``store.sync(remote, user)`` synchronizes them with the object stores of
+:mod:`satchel.remote`, :mod:`satchel.backup` backups and recovery, :mod:`satchel.json` and
+:mod:`satchel.places` functions that need no store, :mod:`satchel.errors` the errors. :mod:`satchel.aio`,
+which is imported by its name, has the same objects for asyncio.
 
 Threads: a store may be used from any number of threads at once; calls release the GIL.
 Processes: several may open one file. Open a store after ``fork``: one opened before is closed in the
@@ -72,7 +72,8 @@ from satchel.values import (
 )
 
 if TYPE_CHECKING:
-    from satchel import backup, photos, records, remote, state, stories
+    from satchel import assets, backup, photos, records, remote, state, stories
+    from satchel.assets import Asset
     from satchel.backup import Backup, recover, restore
     from satchel.photos import Photo, PhotoCatalogue
     from satchel.records import Record, Records
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccountDeletionReport",
+    "Asset",
     "Backup",
     "BigNumber",
     "Busy",
@@ -142,6 +144,7 @@ __all__ = [
     "Unavailable",
     "UnsoundStory",
     "__version__",
+    "assets",
     "backup",
     "catalogue",
     "errors",
@@ -165,6 +168,7 @@ __version__ = "0.1.0"
 # Names that not every program uses are imported at their first use: importing takes longer than opening a
 # store.
 _LATER = {
+    "Asset": "assets",
     "Backup": "backup",
     "Photo": "photos",
     "PhotoCatalogue": "photos",

@@ -26,7 +26,27 @@ FilePath = Union[str, "os.PathLike[str]"]
 #: A timedelta, or milliseconds.
 Duration = Union[timedelta, int, float]
 
-_encode = _json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+class HasJSON:
+    """A value that JSON does not have, and that is written as its ``json``: a reference to an asset."""
+
+    __slots__ = ()
+
+    @property
+    def json(self) -> Dict[str, Any]:
+        """The object that is written."""
+        raise NotImplementedError
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, HasJSON):
+        return value.json
+    raise TypeError(f"{type(value).__name__} is not a JSON type")
+
+
+_encode = _json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_written
+).encode
 _DEEPEST = 512
 #: The types of values that have no others in them.
 SCALARS = frozenset((str, int, float, bool, type(None), BigNumber))
@@ -275,4 +295,8 @@ def _fault(item: Any) -> Optional[str]:
             int.__repr__(item)
         except ValueError as error:
             return str(error)
-    return None if isinstance(item, (int, float, BigNumber)) else f"{type(item).__name__} is not a JSON type"
+    return (
+        None
+        if isinstance(item, (int, float, BigNumber, HasJSON))
+        else f"{type(item).__name__} is not a JSON type"
+    )

@@ -167,6 +167,11 @@ def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
     status = function(*arguments, out)
     if status:
         _repeated(status, function, arguments, out)
+    return _taken(buffer)
+
+
+def _taken(buffer: Buffer) -> Optional[bytes]:
+    """The bytes of a buffer, which is freed."""
     try:
         data: Optional[bytes] = buffer.data
         if data is not None and len(data) != buffer.size:
@@ -174,7 +179,7 @@ def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
             data = ctypes.string_at(ctypes.c_void_p.from_buffer(buffer).value or 0, buffer.size)
         return data
     finally:
-        free_buffer(out)
+        free_buffer(ctypes.byref(buffer))
 
 
 def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
@@ -194,6 +199,14 @@ def some_text(function: Callable[..., int], *arguments: Any) -> str:
 def json_answer(function: Callable[..., int], *arguments: Any) -> Any:
     """As :func:`answer`, for JSON; None when the buffer has no data."""
     data = answer(function, *arguments)
+    return None if data is None else value_of(data)
+
+
+def json_answer_of_host(function: Callable[..., int], *arguments: Any) -> Any:
+    """As :func:`json_answer`, for a call that a function of the host may cancel: it is not repeated."""
+    buffer = Buffer()
+    check(function(*arguments, ctypes.byref(buffer)))
+    data = _taken(buffer)
     return None if data is None else value_of(data)
 
 

@@ -32,6 +32,7 @@ from satchel.values import record_from, records_from
 # A program waits for its imports before its first screen: the modules of the other subjects are imported by
 # the methods that need them.
 if TYPE_CHECKING:
+    from satchel.assets import Assets
     from satchel.photos import PhotoCatalogue
     from satchel.records import CollectionInfo, Index, Records, Relation
     from satchel.records._declarations import MigrationStep
@@ -294,6 +295,13 @@ class Store(StoreUpkeep):
         """
         lent = _encoding.lend_text(name, "name")
         check(library.satchel_store_drop_collection(self._pointer, lent, bool(discard_unsent)))
+
+    @property
+    def assets(self) -> Assets:
+        """The bytes that documents refer to: pictures, sounds, files."""
+        from satchel.assets import Assets
+
+        return Assets(self)
 
     @property
     def state(self) -> State:

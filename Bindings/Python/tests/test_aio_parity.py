@@ -19,6 +19,7 @@ TWINS: Dict[type, type] = {
     satchel.Records: satchel.aio.Records,
     satchel.records.Watch: satchel.aio.Watch,
     satchel.Observer: satchel.aio.Observer,
+    satchel.assets.Assets: satchel.aio.Assets,
     satchel.State: satchel.aio.State,
     satchel.state.StateList: satchel.aio.StateList,
     satchel.state.StateMembers: satchel.aio.StateMembers,

@@ -17,6 +17,7 @@ import satchel.aio
 PUBLIC = [
     satchel,
     satchel.aio,
+    satchel.assets,
     satchel.backup,
     satchel.catalogue,
     satchel.errors,

@@ -26,6 +26,7 @@ from typing import Callable, Optional
 
 from satchel import store as _blocking
 from satchel._encoding import FilePath
+from satchel.aio._assets import Assets
 from satchel.aio._catalogue import Catalogue, Session
 from satchel.aio._opening import Opening
 from satchel.aio._photos import PhotoBackup, PhotoCatalogue
@@ -36,6 +37,7 @@ from satchel.aio._stories import StoryLibrary
 from satchel.aio._streams import Changes, Observer, Watch
 
 __all__ = [
+    "Assets",
     "Catalogue",
     "Changes",
     "Observer",

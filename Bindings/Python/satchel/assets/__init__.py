@@ -1,0 +1,317 @@
+"""Assets: immutable bytes that documents refer to, such as pictures, sounds and files.
+
+>>> picture = store.assets.put(Path("pad-thai.jpg"), type="image/jpeg")
+>>> recipes.put("pad-thai", {"title": "Pad Thai", "picture": picture})
+>>> store.assets.get(recipes.get("pad-thai")["picture"]).bytes()
+
+An asset is named by the SHA-256 of its bytes, and a store keeps it once, however many documents refer to it.
+In documents of records, state and the catalogue it is an object ``{"_asset": {…}}``; an :class:`Asset` may be
+put in its place, and a field of a dataclass may be one. Assets to which nothing refers are removed an hour
+after they were put, or last referred to.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Union
+
+from satchel import _abi, _encoding
+from satchel._encoding import FilePath
+from satchel._library import answer, json_answer, json_answer_of_host, library, paged
+from satchel._long_work import LongWork, progress_callback, with_progress
+from satchel._payloads import restriction
+from satchel.assets._files import AssetFile, open_file
+from satchel.assets._host import Fetching, making, on_fetch, on_make, on_read, streaming
+from satchel.assets._values import (
+    Asset,
+    AssetFailure,
+    AssetFetchReport,
+    AssetInfo,
+    AssetProgress,
+    AssetPruneReport,
+    AssetReference,
+    AssetRequest,
+    AssetVerifyReport,
+    Fetched,
+    Variant,
+    asset_from,
+)
+from satchel.errors import InvalidArgument
+from satchel.remote._values import NOT_MODIFIED, NotModified
+from satchel.values import record_from, records_from
+
+if TYPE_CHECKING:
+    from satchel.store import Store
+
+__all__ = [
+    "NOT_MODIFIED",
+    "Asset",
+    "AssetFailure",
+    "AssetFetchReport",
+    "AssetFile",
+    "AssetInfo",
+    "AssetProgress",
+    "AssetPruneReport",
+    "AssetRequest",
+    "AssetVerifyReport",
+    "Assets",
+    "Fetched",
+    "NotModified",
+    "Variant",
+]
+
+_LARGEST = 2**63 - 1
+_STATES = {name: number for name, number in _abi.ASSET_STATE.items() if name != "any"}
+#: The content that ``put`` takes.
+AssetContent = Union[bytes, bytearray, memoryview, FilePath, BinaryIO]
+#: The bytes that the functions of the host return.
+AssetBody = Union[bytes, bytearray, memoryview, BinaryIO]
+
+
+class _FetchWork(LongWork):
+    fetching: Fetching
+
+
+class Assets:
+    """The assets of a store: ``store.assets``. Safe on any thread, also concurrently.
+
+    All methods raise :class:`satchel.Closed` once the store is closed, and InvalidArgument for an invalid
+    reference. Those that write may raise Busy, Full, ReadOnly and IOFailure; then nothing was changed.
+    """
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def put(self, content: AssetContent, type: Optional[str] = None) -> Asset:
+        """Puts bytes into the store. Bytes that it has already are not stored again.
+
+        Put the document that refers to the asset next: one to which nothing refers is kept for an hour at
+        least.
+
+        :param content: bytes; the path of a file (a str or an os.PathLike); or a file object that was opened
+            in binary mode, which is read from its position to its end. Memory stays bounded for files
+        :param type: the media type of the reference, such as "image/jpeg"
+        :returns: the reference, with ``sha256`` and ``size``
+        :raises NotFound: when there is no such file
+        :raises InvalidArgument: for a directory, for a file object in text mode, and for an invalid type
+        :raises Full: also when a store in memory would have more than 256 MiB of assets
+        """
+        media = restriction(type, "type", _encoding.lend_text)
+        pointer = self._store._pointer
+        if isinstance(content, (bytes, bytearray, memoryview)):
+            lent = _encoding.lend(bytes(content))
+            return self.get(json_answer(library.satchel_assets_put, pointer, lent, media))
+        if isinstance(content, (str, os.PathLike)):
+            _, path = _encoding.file_path(content, "content")
+            return self.get(json_answer(library.satchel_assets_put_file, pointer, path, media))
+        if not callable(getattr(content, "read", None)):
+            kind = content.__class__.__name__
+            raise InvalidArgument(f"content must be bytes, a path or a file object, not {kind}")
+        return self.get(
+            streaming(
+                self._store._owner,
+                content,
+                lambda context: json_answer_of_host(
+                    library.satchel_assets_put_stream, pointer, on_read, context, media
+                ),
+            )
+        )
+
+    def get(self, asset: AssetReference) -> Asset:
+        """Returns a reference of a document, with this store; nothing is read.
+
+        :param asset: the object that the document has, such as ``document["picture"]``; an :class:`Asset`; or
+            a str, which is a SHA-256 or a URL
+        """
+        return asset_from(asset, self)
+
+    def info(self, asset: AssetReference) -> AssetInfo:
+        """Returns what the store knows of an asset, also of one of which it has nothing.
+
+        :param asset: as for :meth:`get`
+        """
+        return record_from(AssetInfo, json_answer(library.satchel_assets_info, *self._lent(asset)))
+
+    def read(self, asset: AssetReference, offset: int = 0, count: Optional[int] = None) -> bytes:
+        """Returns bytes of an asset.
+
+        :param asset: as for :meth:`get`
+        :param offset: of the first byte
+        :param count: the maximum number of bytes; None for all to the end
+        :raises NotFound: when the bytes are not here: :meth:`fetch` gets those that are "remote"
+        :raises Damaged: for a file that is lost or has another size: :meth:`verify` marks it
+        """
+        first = _encoding.whole(offset, "offset", 0, _LARGEST)
+        limit = _LARGEST if count is None else _encoding.whole(count, "count", 0, _LARGEST)
+        return answer(library.satchel_assets_read, *self._lent(asset), first, limit) or b""
+
+    def open(self, asset: AssetReference, *, verify: bool = False) -> AssetFile:
+        """Opens the bytes of an asset as a file object, with the path for players.
+
+        While a larger asset is open, no files of assets are deleted.
+
+        :param asset: as for :meth:`get`
+        :param verify: hashes all bytes first: a file may have been damaged
+        :raises NotFound: when the bytes are not here
+        :raises Damaged: for a file that is lost; with ``verify`` also for one that has other bytes
+        """
+        return open_file(self._store, self._lent(asset)[1], bool(verify))
+
+    def list(self, state: Optional[str] = None, unused: Optional[bool] = None) -> List[AssetInfo]:
+        """Returns the assets that the store has or refers to, in the order in which it learned of them.
+
+        :param state: only those that are "here", "remote" or "missing"
+        :param unused: True for those to which nothing refers, False for the others; None for all
+        """
+        return records_from(AssetInfo, self._pages(state, unused))
+
+    def iterate(self, state: Optional[str] = None, unused: Optional[bool] = None) -> Iterator[AssetInfo]:
+        """The assets of :meth:`list`, read lazily.
+
+        :param state: as for :meth:`list`
+        :param unused: as for :meth:`list`
+        """
+        return (record_from(AssetInfo, each) for each in self._pages(state, unused))
+
+    def _pages(self, state: Optional[str], unused: Optional[bool]) -> Iterator[Dict[str, Any]]:
+        usage = _abi.ASSET_USAGE["used_or_not" if unused is None else "unused" if unused else "used"]
+        kind = 0 if state is None else _encoding.choice(_STATES, state, "state")
+
+        def page(cursor: str) -> Dict[str, Any]:
+            options = _abi.AssetListOptions(
+                state=kind, usage=usage, limit=1000, after=_encoding.lend_text(cursor, "cursor")
+            )
+            found: Dict[str, Any] = json_answer(
+                library.satchel_assets_list, self._store._pointer, ctypes.byref(options)
+            )
+            return found
+
+        return paged("assets", "", page)
+
+    def prune(self, max_bytes: Optional[int] = None) -> AssetPruneReport:
+        """Removes the bytes of assets to which nothing refers, and of others that can be had again.
+
+        Never removed are the only known copies of what is referred to, and what was put, dropped or read
+        within the last hour.
+
+        :param max_bytes: with it, assets that can be had again are removed until all together have at most so
+            many bytes: variants first, then what only the catalogue refers to and was fetched from URLs, the
+            least recently used first
+        :raises InvalidArgument: for a negative limit, and in a batch
+        """
+        limit = _LARGEST if max_bytes is None else _encoding.whole(max_bytes, "max_bytes", 0, _LARGEST)
+        found = json_answer(library.satchel_assets_prune, self._store._pointer, limit)
+        return record_from(AssetPruneReport, found)
+
+    def verify(
+        self, deep: bool = True, progress: Optional[Callable[[AssetProgress], object]] = None
+    ) -> AssetVerifyReport:
+        """Checks that the bytes of all assets are there, and marks those that are not.
+
+        Those that have a URL can then be fetched again. Files without an asset are deleted.
+
+        :param deep: reads and hashes all bytes; False compares sizes only
+        :param progress: receives an :class:`AssetProgress`, on this thread; returning False cancels. An
+            exception in it cancels too, and is raised here
+        :raises Cancelled: when ``progress`` returned False
+        :raises InvalidArgument: in a batch
+        """
+        pointer = self._store._pointer
+        work = LongWork(self._store._owner, progress_callback(AssetProgress, progress))
+        found = work.run(
+            lambda report, context: json_answer(
+                library.satchel_assets_verify, pointer, bool(deep), report, context
+            )
+        )
+        return record_from(AssetVerifyReport, found)
+
+    def fetch(
+        self,
+        assets: Iterable[AssetReference],
+        fetch: Callable[[AssetRequest], Union[AssetBody, Fetched, NotModified]],
+        *,
+        max_size: int = 64 << 20,
+        max_bytes: Optional[int] = None,
+        refresh: bool = False,
+        ignore_backoff: bool = False,
+        progress: Optional[Callable[[AssetProgress], object]] = None,
+    ) -> AssetFetchReport:
+        """Gets the bytes of assets that are not here from their URLs.
+
+        One asset that fails does not stop the others. Its URL is asked again after a minute at the earliest,
+        then after two, and so on up to a day.
+
+        :param assets: references as for :meth:`get`
+        :param fetch: fetches an :class:`AssetRequest`, on another thread, one after the other. Returns bytes
+            or a file object, such as the response of ``urllib.request.urlopen``; a :class:`Fetched`, which
+            has the ETag as well; or :data:`NOT_MODIFIED`. An exception is a failure of this asset. URLs come
+            from documents: the function decides which it asks
+        :param max_size: the maximum size of one asset in bytes, counted while it is received
+        :param max_bytes: no asset is begun after so many bytes; None for no limit
+        :param refresh: asks URLs again that were fetched, with their ETag
+        :param ignore_backoff: asks URLs that have failed before their time
+        :param progress: receives an :class:`AssetProgress`, on this thread; returning False cancels. An
+            exception in it cancels too, and is raised here
+        :raises Cancelled: what was fetched is kept
+        :raises InvalidArgument: in a batch
+        """
+        _encoding.check_callable(fetch, "fetch")
+        references = [self.get(each).json for each in assets]
+        options = _abi.AssetFetchOptions(
+            max_size=_encoding.whole(max_size, "max_size", 1, _LARGEST),
+            max_bytes=0 if max_bytes is None else _encoding.whole(max_bytes, "max_bytes", 1, _LARGEST),
+            refresh=bool(refresh),
+            ignore_backoff=bool(ignore_backoff),
+        )
+        pointer = self._store._pointer
+        work = _FetchWork(self._store._owner, progress_callback(AssetProgress, progress))
+        work.fetching = fetching = Fetching(work, fetch)
+        lent = _encoding.lend_value(references, "assets")
+        found = work.run(with_progress(options, library.satchel_assets_fetch, pointer, lent, on_fetch))
+        failed = []
+        for each in found["failed"]:
+            asset = self.get(each["asset"])
+            url = asset.url or next(iter(self.info(asset).urls), None)
+            failed.append(AssetFailure(asset, each["message"], each["retry_at"], fetching.error_of(url)))
+        return record_from(AssetFetchReport, found, failed=failed)
+
+    def variant(
+        self,
+        asset: AssetReference,
+        name: str,
+        make: Callable[[AssetFile], Union[AssetBody, Variant]],
+    ) -> Asset:
+        """Returns a variant of an asset, such as a thumbnail, which is made once.
+
+        A variant is an asset of its own. It stays while the asset that it was derived from is referred to,
+        and is the first that :meth:`prune` removes: it can be made again.
+
+        :param asset: as for :meth:`get`; must be here, unless the variant is
+        :param name: what the variant is, 1 to 128 bytes, such as "thumb@2"; another name makes another one
+        :param make: makes the variant of the open file of the asset, when it is not here. Returns bytes or a
+            file object, or a :class:`Variant`, which also has the media type; an exception is raised here. It
+            may use the store, and two threads may call it at once
+        :returns: the reference to the variant
+        :raises NotFound: when the bytes of the asset are not here
+        """
+        _encoding.check_callable(make, "make")
+        pointer, lent = self._lent(asset)
+        title = _encoding.lend_text(name, "name")
+        found = making(
+            self._store._owner,
+            make,
+            lambda context: json_answer_of_host(
+                library.satchel_assets_variant, pointer, lent, title, on_make, context
+            ),
+        )
+        return self.get(found)
+
+    def _lent(self, asset: AssetReference) -> Any:
+        """The store and a reference, for a call."""
+        return self._store._pointer, _encoding.lend_value(self.get(asset).json, "asset")
+
+    def __repr__(self) -> str:
+        return f"<satchel.assets.Assets of {self._store!r}>"
