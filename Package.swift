@@ -91,7 +91,7 @@ let package = Package(
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
 
     // JSON forms of Foundation's types, for apps that use Foundation.
-    .target(name: "SatchelFoundation", dependencies: ["SatchelCore", "SatchelJSON"]),
+    .target(name: "SatchelFoundation", dependencies: ["SatchelAssets", "SatchelCore", "SatchelJSON"]),
 
     // Shared by the tests of several targets.
     .target(name: "SatchelTesting", path: "Tests/SatchelTesting"),

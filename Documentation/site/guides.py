@@ -22,6 +22,7 @@ GUIDES = {
     "Documentation/photos.md": ("Photos", "photos.html"),
     "Documentation/records.md": ("Records", "records.html"),
     "Documentation/state.md": ("State", "state.html"),
+    "Documentation/assets.md": ("Assets", "assets.html"),
     "Documentation/accounts.md": ("Accounts", "accounts.html"),
     "Documentation/c-api.md": ("C", "c.html"),
     "Documentation/python.md": ("Python", "python.html"),

@@ -70,17 +70,52 @@ def show_plan(store: satchel.Store, when: str) -> None:
     print(f"  {when:<15} {fresh} fresh, {expired} expired, {missing} missing")
 
 
+def download(request: satchel.assets.AssetRequest) -> bytes:
+    """Stands for a download: urllib.request.urlopen(request.url) would return the response."""
+    return request.url.encode() * 1000
+
+
+def keep_pictures(store: satchel.Store) -> None:
+    """Stores what a backend says of two sights, and fetches their pictures for the way."""
+    sights = {
+        name: {
+            "picture": satchel.Asset(url=f"https://guide.example/{name}.jpg", type="image/jpeg"),
+            "_storage": {"entity_id": f"sights:{name}", "scope": "locality", "ttl_hours": 1000},
+        }
+        for name in ("ribeira", "bridge")
+    }
+    store.catalogue.persist(PORTO, {"section": "sights", "display_title": "Sights", "content": sights})
+    report = store.assets.fetch([sight["picture"] for sight in sights.values()], download)
+    print(f"Fetched {report.fetched} pictures, {report.fetched_bytes} bytes.")
+
+
+def show_pictures(store: satchel.Store) -> None:
+    """Shows the pictures of the sights, each with a thumbnail that is made once."""
+    section = store.catalogue.load(PORTO, "sights")
+    for name, sight in section.content.items():
+        picture = store.assets.get(sight["picture"])
+        if picture.state == "here":
+            # Stands for a smaller picture: every hundredth byte.
+            small = store.assets.variant(picture, "thumb", lambda file: file.read()[::100])
+            print(f"  {name:<7}  {len(picture.bytes())} bytes, its thumbnail {small.size}")
+        else:
+            print(f"  {name:<7}  {picture.state}")
+
+
 def main() -> None:
     global today
     if len(sys.argv) != 2:
         sys.exit("Usage: guide.py places.jsonl")
     with open_guide() as store:
         store_deliveries(store, Path(sys.argv[1]).read_bytes().splitlines())
+        keep_pictures(store)
 
     print("\nOffline from here on.")
     with open_guide() as store:
         for title, location in JOURNEY.items():
             visit(store, title, location)
+        print("\nPictures of Porto:")
+        show_pictures(store)
 
         print("\nA day passes. What is there to fetch for Porto?")
         show_plan(store, "before")
@@ -91,6 +126,9 @@ def main() -> None:
         receipt = store.catalogue.prune()
         print(f"\nPruned {receipt.entities} expired entities, {receipt.bytes} bytes.")
         show_plan(store, "after pruning")
+        pruned = store.assets.prune(max_bytes=35_000)
+        print(f"Pruned to 35000 bytes of pictures: {pruned.removed} removed, {pruned.bytes} bytes are left.")
+        show_pictures(store)
     FILE.unlink()
 
 

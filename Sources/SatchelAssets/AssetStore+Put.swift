@@ -72,13 +72,26 @@ extension AssetStore {
     type: String? = nil, maxSize: Int64 = Int64.max, expecting digest: AssetDigest?,
     _ write: (AssetWriter) throws -> Void, then: (AssetTable, Int64, Transaction) throws -> Void
   ) throws -> Asset {
+    let writer = try makeWriter(type: type, maxSize: maxSize)
+    try write(writer)
+    return try put(writer, type: type, expecting: digest, then: then)
+  }
+
+  /// Returns a writer for `put(_:type:)`.
+  func makeWriter(type: String?, maxSize: Int64) throws -> AssetWriter {
     if let type, !Asset.isType(type) { throw SatchelError(.invalid, "type: \(Asset.typeRule)") }
     guard !database.options.isReadOnly else {
       throw SatchelError(.readOnly, "\(database.path): opened read-only; open it writable to put assets")
     }
     let limit = min(maxSize, database.isMemory ? Self.maxMemory : AssetSchema.sizes.upperBound)
-    let writer = AssetWriter(database.isMemory ? nil : folder, limit: limit)
-    try write(writer)
+    return AssetWriter(database.isMemory ? nil : folder, limit: limit)
+  }
+
+  /// Puts the bytes that were appended to a writer.
+  func put(
+    _ writer: AssetWriter, type: String?, expecting digest: AssetDigest? = nil,
+    then: (AssetTable, Int64, Transaction) throws -> Void = { _, _, _ in }
+  ) throws -> Asset {
     let put = try writer.finish()
     if let digest, digest != put.digest {
       throw SatchelError(.damaged, "asset \(digest.text): these bytes have the SHA-256 \(put.digest.text)")

@@ -45,6 +45,12 @@ final class Output {
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
+  /// Appends bytes, as `put` does for text.
+  func put(_ bytes: [UInt8]) throws {
+    buffer.append(contentsOf: bytes)
+    if buffer.count >= Self.bufferSize { try flush() }
+  }
+
   /// Writes the rest of the buffer and renames a temporary file to its target.
   func finish() throws {
     try flush()

@@ -32,7 +32,8 @@ struct SatchelTool: ParsableCommand {
     version: Store.versionDetails,
     subcommands: [
       SyncCommand.self, ConflictsCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self,
-      StateCommand.self, StoryCommand.self, StoreCommand.self, ReportCommand.self, DemoCommand.self,
+      StateCommand.self, AssetsCommand.self, StoryCommand.self, StoreCommand.self, ReportCommand.self,
+      DemoCommand.self,
     ])
 }
 

@@ -53,7 +53,8 @@ def run_python(block: Block, namespace: dict[str, object], folder: Path) -> None
     os.chdir(folder)
     try:
         # As many line feeds before it as there are lines above: a traceback then names the page's line.
-        code = compile("\n" * (block.line - 1) + block.code, str(block.page), "exec")
+        # Without this module's import of annotations, which a reader's program need not have.
+        code = compile("\n" * (block.line - 1) + block.code, str(block.page), "exec", dont_inherit=True)
         with contextlib.redirect_stdout(io.StringIO()):
             exec(code, namespace)
     except BaseException as error:

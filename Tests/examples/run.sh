@@ -70,6 +70,8 @@ check_guide() {
   local before=$failed
   check "$1 speaks of what expired" grep -qi 'expired' "$2"
   check "$1 shows a section of the data" grep -q 'Porto' "$2"
+  check "$1 fetches pictures" grep -qx 'Fetched 2 pictures, 65000 bytes.' "$2"
+  check "$1 prunes pictures" grep -qx '  ribeira  remote' "$2"
   ((failed == before))
 }
 

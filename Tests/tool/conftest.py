@@ -39,8 +39,12 @@ class Result:
     def __init__(self, done):
         self.code = done.returncode
         self.raw = done.stdout
-        self.out = done.stdout.decode()
         self.err = done.stderr.decode()
+
+    @property
+    def out(self):
+        """The output as text."""
+        return self.raw.decode()
 
     @property
     def json(self):

@@ -14,6 +14,7 @@ from conftest import COURSES, ROOT, STAND_IN, TOOL, lines_of, segment, story
 from test_story_words import MAN
 
 MD5 = "0123456789abcdef0123456789abcdef"
+SHA256 = "0123456789abcdef" * 4
 FEBRUARY = 1_707_000_000
 TWEE = ':: StoryTitle\nGame\n\n:: StoryData\n{"ifid": "x"}\n\n:: Start\nGo. [[On->End]]\n\n:: End\nOver.\n'
 
@@ -135,6 +136,7 @@ def template(tmp_path_factory):
     shutil.copy(home / "planner.satchel", home / "damaged.satchel")
     for name in ("planner", "guide"):
         shutil.copy(home / f"{name}.satchel", home / f"backups/{name}-20270305T101500000Z.satchel")
+    shutil.copy(ROOT / "Tests/Fixtures/photos/baseline.jpg", home / "photo.jpg")
     (home / "algebra.json").write_text('{"title": "Linear Algebra"}')
     (home / "theme.json").write_text('"light"')
     (home / "token.json").write_text('"s3cr3t"')
@@ -233,6 +235,9 @@ def prepare(home, example):
         (home.folder / "new.satchel").unlink()
     if "git show" in example:
         home.run("git init -q . && git add tale.json && git -c user.name=a -c user.email=a commit -qm a")
+    if "assets" in example:
+        reference = json.loads(home.run("satchel assets put planner.satchel photo.jpg"))
+        example = example.replace(SHA256, reference["_asset"]["sha256"])
     if MD5 in example:
         [photo, *_] = json.loads(home.run("satchel photos query guide.satchel ~/Pictures --json"))
         example = example.replace(MD5, photo["md5"])

@@ -211,6 +211,13 @@ def test_a_reference_to_nothing_is_refused(assets: Assets, notes: satchel.Record
     assert (info.state, info.sha256, info.references) == ("remote", None, 1)
 
 
+def test_the_references_of_a_document(notes: satchel.Records[Any]) -> None:
+    references = [Asset(url=f"https://example.org/{number}") for number in range(10_001)]
+    notes.put("n1", {"all": references[:-1]})
+    with pytest.raises(ConstraintViolation, match="10000"):
+        notes.put("n1", {"all": references})
+
+
 def test_a_batch_puts_an_asset_and_its_document(
     store: satchel.Store, assets: Assets, notes: satchel.Records[Any]
 ) -> None:
@@ -340,6 +347,11 @@ def test_a_field_of_a_dataclass_may_be_an_asset(store: satchel.Store, assets: As
     assert recipes.get("r3").picture == one
     # In the untyped collection it is the object that other languages have.
     assert store.records("recipes").get("r2")["picture"] == other.json
+    # Another asset replaces all members of the one before.
+    untyped = store.records("recipes")
+    untyped.put("r6", {"title": "x", "picture": {**Asset(url="https://example.org/a").json, "alt": "A"}})
+    recipes.put("r6", Recipe("x", one))
+    assert untyped.get("r6")["picture"]["_asset"] == one.json["_asset"]
     with pytest.raises(InvalidArgument, match="/picture"):
         recipes.put("r4", {"title": "x", "picture": {"sha256": NOBODYS}})
     with pytest.raises(ConstraintViolation):

@@ -74,7 +74,13 @@ struct StoreStatsCommand: ParsableCommand {
 extension StoreStatistics.Subject {
   /// The contents as text: "1 collection, 53 records".
   var countsText: String {
-    counts.map { Terminal.count($0.count, Self.singular($0.name), plural: $0.name) }.joined(separator: ", ")
+    counts.map { count in
+      switch count.name {
+      case "bytes": Terminal.bytes(Int64(count.count))
+      case "file_bytes": "\(Terminal.bytes(Int64(count.count))) of them"
+      default: Terminal.count(count.count, Self.singular(count.name), plural: count.name)
+      }
+    }.joined(separator: ", ")
   }
 
   /// Returns the singular of an English plural: "entity" for "entities".

@@ -12,7 +12,8 @@ results and errors, and are awaited; ``iterate``, ``watch`` and ``changes`` are 
 
 Calls run on a few threads of the store: reads concurrently, writes one at a time, in the order in which
 they were awaited. Callbacks, also those of progress, run on the event loop; that of progress may not
-block it. A store belongs to the loop that opened it.
+block it. The functions of ``assets.fetch`` and ``assets.variant`` run on those threads. A store belongs to
+the loop that opened it.
 
 Cancelling a task stops the call that it awaits: a query is interrupted, long work such as ``sync`` and
 ``scan`` is cancelled, and a write that has not begun is never made. A write that has begun is completed:

@@ -41,11 +41,14 @@ struct Guide {
 
     var guide = try Guide()
     try guide.storeDeliveries(Data(contentsOf: URL(filePath: CommandLine.arguments[1])))
+    try guide.keepPictures(of: porto)
     try guide.store.close()
 
     print("\nOffline from here on.")
     guide = try Guide()
     for (title, location) in journey { try guide.visit(title, location) }
+    print("\nPictures of Porto:")
+    try guide.showPictures(of: porto)
 
     print("\nA day passes. What is there to fetch for Porto?")
     try guide.showPlan("before", porto)
@@ -56,6 +59,9 @@ struct Guide {
     let receipt = try guide.store.catalogue.prune()
     print("\nPruned \(receipt.entities) expired entities, \(receipt.bytes) bytes.")
     try guide.showPlan("after pruning", porto)
+    let pruned = try guide.store.assets.prune(maxBytes: 35_000)
+    print("Pruned to 35000 bytes of pictures: \(pruned.removed) removed, \(pruned.bytes) bytes are left.")
+    try guide.showPictures(of: porto)
     try guide.store.close()
     try FileManager.default.removeItem(atPath: path)
   }
