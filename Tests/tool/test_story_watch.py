@@ -63,6 +63,16 @@ def test_a_script_of_a_game_is_watched(write, tmp_path):
         assert "duplicate-segment" in watch.codes()["game"]
 
 
+def test_a_picture_is_watched(write, tmp_path):
+    write("tales/a.json", {**story("a"), "image": "pictures/a.png"})
+    with Watch(tmp_path, "tales") as watch:
+        assert watch.codes() == {"tales/a.json": ["missing-asset"]}
+        write("tales/pictures/a.png", b"")
+        assert watch.codes() == {}
+        os.rename(tmp_path / "tales/pictures/a.png", tmp_path / "tales/pictures/A.png")
+        assert watch.codes() == {"tales/a.json": ["missing-asset"]}
+
+
 def test_what_is_gone_is_an_error_and_ends_nothing(write, tmp_path):
     write("a.json", story("a"))
     with Watch(tmp_path, "a.json") as watch:

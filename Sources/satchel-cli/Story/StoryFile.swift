@@ -10,6 +10,11 @@ struct StoryFile: Sendable {
   var isGame = false
 
   static let extensions = ["json", "twee", "tw"]
+  /// Those of pictures, sounds and films, which stories name.
+  static let mediaExtensions = [
+    "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "mp3", "ogg", "oga", "opus", "m4a", "wav", "flac",
+    "mp4", "webm",
+  ]
 
   /// The name for messages; the standard input has a name that editors do not open as a file.
   var name: String { isStandardInput ? "<stdin>" : path.text }
@@ -88,12 +93,12 @@ struct StoryFiles {
     throw SatchelError(.notFound, "\(paths): contains no *.json, *.twee or *.tw")
   }
 
-  /// Returns the given files, and the story files and scripts below given directories.
+  /// Returns the given files, and the story files, scripts, pictures and sounds below given directories.
   static func watched(_ arguments: [String]) -> [FilePath] {
     arguments.flatMap { argument in
       let path = FilePath(argument: argument)
       guard kind(path, follow: true) == S_IFDIR else { return [path] }
-      return walk(path, extensions: StoryFile.extensions + ["js"]).map(\.path)
+      return walk(path, extensions: StoryFile.extensions + StoryFile.mediaExtensions + ["js"]).map(\.path)
     }
   }
 

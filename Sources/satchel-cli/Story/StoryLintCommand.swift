@@ -25,8 +25,9 @@ struct StoryLintCommand: ParsableCommand {
 
       The code in brackets is stable; "man satchel" lists all codes. --json prints one line of JSON with the \
       schema Documentation/schemas/story-lint.schema.json; --sarif prints a SARIF 2.1.0 log with paths \
-      relative to the working directory. --watch checks all files again whenever one of them, or of the \
-      scripts in their directories, was changed, until Ctrl-C.
+      relative to the working directory. Pictures and sounds that a story names are looked for in its folder. \
+      --watch checks all files again whenever one of them, or of the scripts, pictures and sounds in the given \
+      directories, was changed, until Ctrl-C.
 
       Exit codes: 0 no errors (with --strict, no warnings either); 1 errors were found; 2 could not run, for \
       example because a path does not exist or there is no story file.
