@@ -1,5 +1,6 @@
 import Foundation
 import SatchelAssets
+import SatchelCore
 
 extension AssetReader {
   /// The URL of the file, for AVPlayer, image views and share sheets: the file stays while the reader is open. Nil for a

@@ -110,7 +110,7 @@ struct AssetBackupTests {
     #expect(report.findings == [], "\(report)")
     let recovered = try Store(path: path)
     #expect(try contents(recovered, [large, small]) == before)
-    #expect(try recovered.assets.entry(of: large)?.references == 1)
+    #expect(try recovered.assets.info(of: large).references == 1)
     #expect(try recovered.check() == [])
     #expect(fixture.files().count == 1)
   }
@@ -145,6 +145,6 @@ struct AssetBackupTests {
     let (store, large, _) = try filled(fixture)
     let subject = try #require(try store.statistics().subjects.first { $0.name == "assets" })
     #expect(subject.counts.map(\.count) == [2, 101_000, 1, 100_000])
-    #expect(try store.assets.entry(of: large)?.size == 100_000)
+    #expect(try store.assets.info(of: large).size == 100_000)
   }
 }

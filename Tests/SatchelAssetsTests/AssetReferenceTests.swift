@@ -15,12 +15,12 @@ struct AssetReferenceTests {
     let asset = try store.assets.put(AssetFixture.bytes(100_000))
     try notes.put("a", document(asset))
     try notes.put("b", document(asset))
-    #expect(try store.assets.entry(of: asset)?.references == 2)
+    #expect(try store.assets.info(of: asset).references == 2)
     fixture.time.pass(hours: 2)
     #expect(try store.assets.prune(maxBytes: 0).onlyCopies == 100_000)
     try notes.put("a", ["title": "without"])
     try notes.delete("b")
-    #expect(try store.assets.entry(of: asset)?.references == 0)
+    #expect(try store.assets.info(of: asset).references == 0)
     #expect(try store.assets.prune().recent == 100_000)
     fixture.time.pass(hours: 2)
     #expect(try store.assets.prune() == AssetPruneReport(removed: 1, removedBytes: 100_000))
@@ -74,7 +74,7 @@ struct AssetReferenceTests {
     #expect(try store.assets.state(of: asset) == .missing)
     try notes.update("a", ["title": "another"])
     #expect(code { try notes.put("b", document(asset)) } == .constraint)
-    #expect(try store.assets.entry(of: asset)?.references == 1)
+    #expect(try store.assets.info(of: asset).references == 1)
   }
 
   @Test func `references follow dropped collections, migrations, conflicts of keys, and rollbacks`() throws {
@@ -89,14 +89,14 @@ struct AssetReferenceTests {
         throw Stop()
       }
     }
-    #expect(try store.assets.entry(of: asset)?.references == 0)
+    #expect(try store.assets.info(of: asset).references == 0)
     try notes.putMany([("a", document(asset)), ("b", document(asset))])
-    #expect(try store.assets.entry(of: asset)?.references == 2)
+    #expect(try store.assets.info(of: asset).references == 2)
     try notes.clear()
-    #expect(try store.assets.entry(of: asset)?.references == 0)
+    #expect(try store.assets.info(of: asset).references == 0)
     try notes.put("a", document(asset))
     try store.dropCollection("notes", discardingUnsent: true)
-    #expect(try store.assets.entry(of: asset)?.references == 0)
+    #expect(try store.assets.info(of: asset).references == 0)
     #expect(try store.check() == [])
   }
 
@@ -106,11 +106,11 @@ struct AssetReferenceTests {
     let asset = try store.assets.put(AssetFixture.bytes(100_000))
     try store.state.set("avatar", document(asset))
     try store.flush()
-    #expect(try store.assets.entry(of: asset)?.references == 1)
+    #expect(try store.assets.info(of: asset).references == 1)
     #expect(code { try store.state.set("avatar", ["x": ["_asset": ["sha256": "abc"]]]) } == .invalid)
     try store.state.set("avatar", "none")
     try store.flush()
-    #expect(try store.assets.entry(of: asset)?.references == 0)
+    #expect(try store.assets.info(of: asset).references == 0)
   }
 
   @Test func `entities and sections of the catalogue refer to assets`() throws {
@@ -133,7 +133,7 @@ struct AssetReferenceTests {
         ],
       ], at: location)
     #expect(receipt.problems.map(\.pointer) == ["/content/bad/_asset/sha256"], "\(receipt)")
-    #expect(try store.assets.entry(of: asset)?.references == 1)
+    #expect(try store.assets.info(of: asset).references == 1)
     fixture.time.pass(hours: 2)
     #expect(try store.assets.prune().removed == 0)
     var options = PruneOptions()
@@ -281,7 +281,7 @@ struct DeclaredAssetTests {
       try writer.append(Array(request.url.utf8))
       return .fetched()
     }
-    #expect(try assets.map { try store.assets.entry(of: $0)?.references } == [1, 1, 1])
+    #expect(try assets.map { try store.assets.info(of: $0).references } == [1, 1, 1])
     fixture.time.pass(hours: 2)
     #expect(try store.assets.prune().removed == 0)
     // A card changes its picture; the others stay.

@@ -30,7 +30,7 @@ struct TypedAssetTests {
     let other = try store.assets.put([UInt8](repeating: 7, count: 100_000))
     let recipe = Recipe(title: "Soup", picture: one, steps: [one, other], sounds: ["pan": other])
     try recipes.put("soup", recipe)
-    #expect(try recipes.get("soup", as: Recipe.self)?.value == recipe)
+    #expect(try recipes.get("soup", as: Recipe.self)?.document == recipe)
     #expect(try [one, other].map { try store.assets.info(of: $0).references } == [1, 1])
     try recipes.put("rice", Recipe(title: "Rice", picture: other))
     #expect(try store.assets.info(of: other).references == 2)
@@ -98,7 +98,7 @@ struct TypedAssetTests {
       (["_asset": ["sha256": "abc"]], "/_asset/sha256"), (["url": "ftp://a/b"], "/url"),
       (["_asset": ["url": "http://a/b", "size": -1]], "/_asset/size"),
       (["_asset": ["url": "http://a/b", "type": "a\nb"]], "/_asset/type"),
-    ])
+    ] as [(JSONValue, String)])
   func invalid(value: JSONValue, pointer: String) {
     let error = #expect(throws: JSONError.self) { try Asset(json: value) }
     #expect(error?.pointer == pointer)

@@ -119,9 +119,9 @@ final class StoreExercise {
     if let page = attempt(which + "assets", { try store.assets.list() }) {
       for entry in page.assets {
         attempt(which + "asset") {
-          let asset = try Asset(sha256: entry.sha256)
+          let asset = try Asset(sha256: entry.sha256 ?? "")
           _ = try store.assets.open(asset, verifying: true).read(100, at: 0)
-          _ = try store.assets.entry(of: asset)
+          _ = try store.assets.info(of: asset)
         }
       }
     }
