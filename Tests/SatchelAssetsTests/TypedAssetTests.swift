@@ -39,7 +39,7 @@ struct TypedAssetTests {
     #expect(try store.check() == [])
   }
 
-  @Test("another asset replaces all members of the one before, and the app's own members stay")
+  @Test("another asset replaces all members of the one before")
   func replaced() throws {
     let stored = #"{"title": "", "picture": {"_asset": {"url": "https://example.org/a"}, "alt": "A dish"}}"#
     try recipes.put("a", JSONValue(parsing: Array(stored.utf8)))
@@ -47,7 +47,6 @@ struct TypedAssetTests {
     try recipes.put("a", Recipe(title: "", picture: asset))
     let picture = try recipes.get("a")?.document["picture"]
     #expect(picture?["_asset"] == asset.members)
-    #expect(picture?["alt"] == "A dish")
   }
 
   @Test("the encoding is the object that other languages have")
