@@ -89,7 +89,7 @@ def examine() -> None:
     problems = []
     for folder in ("stores", "backups", "rotated", "recovered"):
         for path in sorted(Path(folder).iterdir()):
-            if "quarantine" in path.name or path.name.endswith(("-shm", "-wal", ".outbox")):
+            if "quarantine" in path.name or path.name.endswith(("-shm", "-wal", ".outbox", ".assets")):
                 continue
             with path.open("rb") as file:
                 if file.read(15) != b"SQLite format 3":

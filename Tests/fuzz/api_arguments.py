@@ -159,7 +159,8 @@ class Arguments:
             elif kind in NUMBERS:
                 self.values.append(self._dice.choice(NUMBERS[kind]))
             elif kind in self._host.callbacks:
-                self.values.append(self._callback(kind))
+                is_fetch = name == "satchel_assets_fetch"
+                self.values.append(self._host.fetch if is_fetch else self._callback(kind))
             elif isinstance(kind._type_, type(Structure)) and kind is not POINTER(_abi.Buffer):
                 self.values.append(self._options(kind._type_))
             else:

@@ -68,10 +68,10 @@ class Host:
             _abi.RemoteRemove: _abi.RemoteRemove(self._remove),
             _abi.RemoteList: _abi.RemoteList(self._list),
             _abi.AssetSource: _abi.AssetSource(self._source),
-            _abi.AssetFetch: _abi.AssetFetch(self._fetch),
             _abi.AssetVariant: _abi.AssetVariant(self._variant),
         }
-        # ChangeCallback and SessionCallback are one type to ctypes.
+        # ChangeCallback and SessionCallback are one type to ctypes; so are AssetFetch and RemoteHead.
+        self.fetch = _abi.AssetFetch(self._fetch)
 
     def context(self, is_released: bool) -> int:
         """A new context. One that has no release function is never released."""
