@@ -2556,6 +2556,26 @@ SATCHEL_API satchel_status satchel_catalogue_prune(
     satchel_store *store, const satchel_prune_options *options, satchel_buffer *out);
 
 /**
+ * Declares members of a section whose strings are URLs of assets.
+ *
+ * They are fetched, counted and pruned as objects with the member `_asset` are, see
+ * @ref json_asset "references"; the content stays as it is. What is stored already is
+ * looked through again. A string that is not a URL is a problem in the receipt of the
+ * section.
+ *
+ * @param store    an open store
+ * @param section  the name of the section
+ * @param paths    a JSON array of JSON Pointers (RFC 6901) into its content, in which
+ *                 the token "*" is any member or element; they replace those that were
+ *                 declared before, and an empty array ends the declaration
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a path that is not a pointer;
+ * SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_catalogue_assets(
+    satchel_store *store, satchel_bytes section, satchel_bytes paths);
+
+/**
  * @defgroup satchel_sessions Sessions
  * The sections that one screen shows.
  *
@@ -3266,6 +3286,26 @@ SATCHEL_API satchel_status satchel_photos_set_local(
  */
 SATCHEL_API satchel_status satchel_photos_star(
     satchel_photos *photos, satchel_bytes md5, bool starred);
+
+/**
+ * Returns a thumbnail of a photo: a JPEG or PNG, made once from the photo's file.
+ *
+ * It is a variant among the assets of the store, and is returned although the photo's file
+ * is elsewhere by now. Photos in other formats have to be scaled by the host, see
+ * satchel_assets_put().
+ *
+ * @param photos        the catalogue
+ * @param md5           the MD5 of the photo
+ * @param longest_edge  the longer one of width and height, in pixels; 0 means 400
+ * @param[out] out      the @ref json_asset "reference" to the thumbnail
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such photo, or no file of it on
+ * this device; SATCHEL_EINVALID for a negative size, and for a file that is damaged, too
+ * large, or neither JPEG nor PNG; SATCHEL_EIO where libturbojpeg or libpng is not
+ * installed; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_photos_thumbnail(
+    satchel_photos *photos, satchel_bytes md5, int32_t longest_edge, satchel_buffer *out);
 
 /**
  * Queues the backup of a photo whose backup status is not_backed_up or error, and stars
@@ -6168,6 +6208,23 @@ typedef bool (*satchel_asset_variant)(
 SATCHEL_API satchel_status satchel_assets_variant(
     satchel_store *store, satchel_bytes asset, satchel_bytes name,
     satchel_asset_variant make, void *context, satchel_buffer *out);
+
+/**
+ * Returns a JPEG or PNG scaled down, as a variant that the library makes: upright, never
+ * larger than the picture, without its metadata.
+ *
+ * @param store         an open store
+ * @param asset         a @ref json_asset "reference" to a picture that is here, unless the
+ *                      variant is
+ * @param longest_edge  the longer one of width and height, in pixels
+ * @param[out] out      the @ref json_asset "reference" to the variant
+ *
+ * **Returns** As satchel_assets_read() and satchel_assets_put(); SATCHEL_EINVALID for a size
+ * below 1, and for a picture that is damaged, too large, or neither JPEG nor PNG;
+ * SATCHEL_EIO where libturbojpeg or libpng is not installed.
+ */
+SATCHEL_API satchel_status satchel_assets_scaled(
+    satchel_store *store, satchel_bytes asset, int32_t longest_edge, satchel_buffer *out);
 
 /** @} */
 

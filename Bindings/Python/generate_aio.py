@@ -56,8 +56,8 @@ READS = {
 }
 #: Methods that may take long, by class.
 WORK = {
-    "Assets": "fetch verify variant",
-    "PhotoCatalogue": "scan sync verify import_directory export_directory",
+    "Assets": "fetch verify variant scaled",
+    "PhotoCatalogue": "scan sync verify import_directory export_directory thumbnail",
     "PhotoBackup": "run restore refresh",
     "Store": "sync rekey detach sign_out delete_account backup backup_rotate compact",
 }

@@ -161,3 +161,39 @@ public func satchel_assets_variant(
     try give(variant.json, to: out)
   }
 }
+
+// MARK: Scaled pictures, and declared URLs
+
+@_cdecl("satchel_assets_scaled") @implementation
+public func satchel_assets_scaled(
+  _ store: OpaquePointer!, _ asset: satchel_bytes, _ longestEdge: Int32,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let assets = try Handles.stores.borrow(store).assets
+    try give(assets.scaled(asset.asset(), to: Int(longestEdge)).json, to: out)
+  }
+}
+
+@_cdecl("satchel_photos_thumbnail") @implementation
+public func satchel_photos_thumbnail(
+  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ longestEdge: Int32,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let photos = try Handles.photos.borrow(photos)
+    let thumbnail = try photos.thumbnail(
+      of: md5.md5(), longestEdge: longestEdge == 0 ? 400 : Int(longestEdge))
+    try give(thumbnail.json, to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_assets") @implementation
+public func satchel_catalogue_assets(
+  _ store: OpaquePointer!, _ section: satchel_bytes, _ paths: satchel_bytes
+) -> satchel_status {
+  guarded {
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    try catalogue.declareAssets(of: section.text("section"), paths: paths.textArray("paths"))
+  }
+}

@@ -387,6 +387,41 @@ static void variants(void) {
     free(bytes);
 }
 
+/** Pictures that the library scales, and strings that are declared to be URLs. */
+static void scaled_and_declared(void) {
+    static const unsigned char png[] = {
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x02,
+        0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x00, 0x00, 0x00, 0x57, 0xDD, 0x52, 0xF8, 0x00, 0x00, 0x00, 0x0E, 0x49, 0x44, 0x41,
+        0x54, 0x78, 0x9C, 0x63, 0x10, 0x50, 0x60, 0x30, 0x70, 0x00, 0x00, 0x01, 0x76, 0x00, 0xA1, 0xEC, 0x30, 0x8A, 0xF4, 0x00,
+        0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82};
+    char *picture = put(png, sizeof png), *text_file = put((const unsigned char *)"no picture", 10);
+    must(satchel_assets_scaled(store, text(picture), 100, &out), "scaling");
+    json_t *variant = take(&out);
+    CHECK(strcmp(text_at(variant, "/_asset/type"), "image/png") == 0, "its type: %s", text_at(variant, "/_asset/type"));
+    json_decref(variant);
+    refused_out("no size", SATCHEL_EINVALID, NULL, satchel_assets_scaled(store, text(picture), 0, &out));
+    refused_out("no picture", SATCHEL_EINVALID, NULL, satchel_assets_scaled(store, text(text_file), 100, &out));
+    refused_out("of nothing", SATCHEL_ENOTFOUND, NOBODYS, satchel_assets_scaled(store, text(NOBODY), 100, &out));
+    free(picture);
+    free(text_file);
+
+    satchel_bytes porto = text("{\"locality\":\"Porto\",\"country_code\":\"PT\"}");
+    must(satchel_catalogue_assets(store, text("cards"), text("[\"/*/image\"]")), "declaring");
+    must(satchel_catalogue_persist(
+             store, porto,
+             text("{\"section\":\"cards\",\"content\":{\"a\":{\"image\":\"http://localhost/card\"}}}"), NULL, NULL),
+         "persisting");
+    json_t *known = info("\"http://localhost/card\"");
+    CHECK(number_at(known, "/references") == 1, "references: %lld", number_at(known, "/references"));
+    json_decref(known);
+    must(satchel_catalogue_assets(store, text("cards"), text("[]")), "ending the declaration");
+    known = info("\"http://localhost/card\"");
+    CHECK(number_at(known, "/references") == 0, "references: %lld", number_at(known, "/references"));
+    json_decref(known);
+    refused("no path", SATCHEL_EINVALID, "paths", satchel_catalogue_assets(store, text("cards"), text("[\"\"]")));
+    refused("no paths", SATCHEL_EINVALID, "paths", satchel_catalogue_assets(store, text("cards"), text("{}")));
+}
+
 /** References that are none, in every call that takes one. */
 static void bad_references(void) {
     const struct {
@@ -476,6 +511,8 @@ static void bad_arguments(const char *file_reference) {
         refused_out("no store", wanted, NULL, satchel_assets_list(none, NULL, &out));
         refused_out("no store", wanted, NULL, satchel_assets_prune(none, 0, &out));
         refused_out("no store", wanted, NULL, satchel_assets_verify(none, true, NULL, NULL, &out));
+        refused("no store", wanted, NULL, satchel_catalogue_assets(none, nothing, text("[]")));
+        refused_out("no store", wanted, NULL, satchel_assets_scaled(none, asset, 1, &out));
         refused_out("no store", wanted, NULL, satchel_assets_fetch(none, text("[]"), fetch, NULL, &out));
         refused_out("no store", wanted, NULL,
                     satchel_assets_variant(none, asset, text("thumb"), thumbnail, NULL, &out));
@@ -528,6 +565,7 @@ int main(int count, char **arguments) {
     lists_assets();
     fetches();
     variants();
+    scaled_and_declared();
     bad_references();
     unsigned char *one = some(200000, 1), *other = some(200000, 2);
     char *lost = put(one, 200000), *damaged = put(other, 200000);

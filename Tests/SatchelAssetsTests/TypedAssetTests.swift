@@ -41,7 +41,9 @@ struct TypedAssetTests {
 
   @Test("another asset replaces all members of the one before")
   func replaced() throws {
-    let stored = #"{"title": "", "picture": {"_asset": {"url": "https://example.org/a"}, "alt": "A dish"}}"#
+    let stored =
+      #"{"title": "", "picture": {"_asset": {"url": "https://example.org/a"}, "alt": "A dish"}, "#
+      + #""steps": [], "sounds": {}}"#
     try recipes.put("a", JSONValue(parsing: Array(stored.utf8)))
     let asset = try store.assets.put([1])
     try recipes.put("a", Recipe(title: "", picture: asset))

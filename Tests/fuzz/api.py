@@ -38,6 +38,7 @@ SELDOM = {
     "satchel_records_resolve": "needs an open conflict",
     "satchel_photos_backup_restore": "needs a photo whose file a backup has sent",
     "satchel_photos_resolve": "needs a conflict",
+    "satchel_assets_scaled": "needs a picture among the assets",
     "satchel_asset_writer_append": "is called within a function of the host",
 }
 

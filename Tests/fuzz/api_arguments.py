@@ -91,6 +91,7 @@ TEXTS: dict[str, Text] = {
     "name": choosing("theme", "recent", "é", "n" * 255),
     "media_type": choosing("", "image/png", "t" * 256, "a\nb"),
     "asset": _json(documents.asset),
+    "asset_paths": choosing("[]", '["/*/picture"]', '["/a/b", "/*"]', '["a"]'),
     "asset_list": _json(lambda dice: [documents.asset(dice) for _ in range(dice.randrange(4))]),
     "key": choosing("k" * 32, "k" * 32, "l" * 32),
 }

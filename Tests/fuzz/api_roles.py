@@ -237,6 +237,9 @@ ROLES = {
     "satchel_asset_writer_message": "answer text",
     "satchel_assets_fetch": "store asset_list",
     "satchel_assets_variant": "store asset name",
+    "satchel_assets_scaled": "store asset",
+    "satchel_catalogue_assets": "store section_name asset_paths",
+    "satchel_photos_thumbnail": "photos md5",
 }
 
 #: The kinds of handles, and how many of each may be open at once.

@@ -12,7 +12,7 @@ as it was sent, without ``_storage``.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, cast
 
 from satchel import _abi, _encoding
 from satchel._encoding import Duration
@@ -337,6 +337,24 @@ class Catalogue:
             library.satchel_catalogue_active_location, self._store._pointer
         )
         return found
+
+    def assets(self, section: str, paths: Iterable[str]) -> None:
+        """Declares members of a section whose strings are URLs of assets.
+
+        They are fetched, counted and pruned as objects with the member ``_asset`` are: see
+        :mod:`satchel.assets`. The content stays as it is; what is stored already is looked through again.
+
+        :param section: the section's name
+        :param paths: JSON Pointers into its content, "*" for any member or element: "/cards/*/image"; they
+            replace those that were declared before, and none ends the declaration
+        :raises InvalidArgument: for a path that is not a pointer
+        """
+        given = _encoding.lend_value([*paths], "paths")
+        check(
+            library.satchel_catalogue_assets(
+                self._store._pointer, _encoding.lend_text(section, "section"), given
+            )
+        )
 
     def prune(
         self,

@@ -7,10 +7,11 @@ import io
 import threading
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any, Dict, Iterator, List, Union
 
 import pytest
-from helpers import HOUR, SHANGHAI, Clock, section, storage
+from helpers import FIXTURES, HOUR, SHANGHAI, Clock, section, storage
 
 import satchel
 from satchel import Asset, InvalidArgument
@@ -214,7 +215,58 @@ def test_what_the_catalogue_has_fetched_is_a_cache(
     assert assets.fetch(references, fetch).fetched == 2
 
 
+def test_strings_are_declared_to_be_urls(store: satchel.Store, assets: Assets, server: Server) -> None:
+    server.pictures["/a"] = b"a picture"
+    url = server.url("/a")
+    content = {"cards": [{"image": url, **storage("dishes:1", "locality")}, {"image": "no URL"}]}
+    store.catalogue.persist(SHANGHAI, section(content, "dishes"))
+    assert assets.info(url).references == 0
+    # Stored content is looked through again.
+    store.catalogue.assets("dishes", ["/cards/*/image"])
+    assert assets.info(url).references == 1
+    receipt = store.catalogue.persist(SHANGHAI, section({"cards": [{"image": "no URL"}]}, "dishes"))
+    assert [each.pointer for each in receipt.problems] == ["/content/cards/0/image"]
+    store.catalogue.persist(SHANGHAI, section(content, "dishes"))
+    assert assets.fetch([url], fetch).fetched == 1
+    loaded = store.catalogue.load(SHANGHAI, "dishes")
+    assert loaded is not None
+    assert assets.read(loaded.content["cards"][0]["image"]) == b"a picture"
+    for paths in (["cards"], [""], [7]):
+        with pytest.raises(InvalidArgument, match="paths"):
+            store.catalogue.assets("dishes", paths)  # type: ignore[arg-type]
+    store.catalogue.assets("dishes", [])
+    assert assets.info(url).references == 0
+
+
 # Variants.
+
+
+def test_pictures_are_scaled(store: satchel.Store, assets: Assets, tmp_path: Path) -> None:
+    photo = Path(FIXTURES / "photos/baseline.jpg").read_bytes()
+    picture = assets.put(photo, type="image/jpeg")
+    small = assets.scaled(picture, 8)
+    assert (small.type, assets.info(small).variant) == ("image/jpeg", True)
+    assert small.bytes()[:2] == b"\xff\xd8"
+    assert assets.scaled(picture, 8) == small != assets.scaled(picture, 16)
+    with pytest.raises(InvalidArgument):
+        assets.scaled(assets.put(b"no picture"), 8)
+    for edge in (0, -1, 2**31, 1.5):
+        with pytest.raises(InvalidArgument, match="longest_edge"):
+            assets.scaled(picture, edge)  # type: ignore[arg-type]
+
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos/a.jpg").write_bytes(photo)
+    with store.photos(tmp_path / "photos") as photos:
+        photos.scan()
+        [md5] = [each.md5 for each in photos.iterate()]
+        thumbnail = photos.thumbnail(md5, 8)
+        assert thumbnail.bytes() == small.bytes()
+        (tmp_path / "photos/a.jpg").unlink()
+        assert photos.thumbnail(md5, 8) == thumbnail
+        with pytest.raises(satchel.NotFound):
+            photos.thumbnail(md5, 9)
+        with pytest.raises(satchel.NotFound):
+            photos.thumbnail("0" * 32)
 
 
 def test_a_variant_is_made_once(store: satchel.Store, assets: Assets, clock: Clock) -> None:

@@ -309,6 +309,20 @@ class Assets:
         )
         return self.get(found)
 
+    def scaled(self, asset: AssetReference, longest_edge: int) -> Asset:
+        """Returns a JPEG or PNG scaled down, as a variant that the library makes.
+
+        It is upright, never larger than the picture, and without its metadata.
+
+        :param asset: as for :meth:`get`; must be here, unless the variant is
+        :param longest_edge: the longer one of width and height, in pixels
+        :raises InvalidArgument: for a picture that is damaged, too large, or neither JPEG nor PNG
+        :raises IOFailure: where libturbojpeg or libpng is not installed
+        :raises NotFound: when the bytes of the asset are not here
+        """
+        edge = _encoding.whole(longest_edge, "longest_edge", 1, 2**31 - 1)
+        return self.get(json_answer(library.satchel_assets_scaled, *self._lent(asset), edge))
+
     def _lent(self, asset: AssetReference) -> Any:
         """The store and a reference, for a call."""
         return self._store._pointer, _encoding.lend_value(self.get(asset).json, "asset")

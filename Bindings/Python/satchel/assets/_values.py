@@ -274,14 +274,14 @@ class AssetFetchReport:
 
 
 class AssetRequest(NamedTuple):
-    """A request to a function that fetches: the ``url``, and the ``etag`` of the bytes that are here, or None."""
+    """A request to a function that fetches: ``url``, and ``etag``, that of the bytes here, or None."""
 
     url: str
     etag: Optional[str]
 
 
 class Fetched(NamedTuple):
-    """The result of a function that fetches: ``body``, bytes or a file object, which is closed, and ``etag``."""
+    """The result of a function that fetches: ``body``, bytes or a file, which is closed, and ``etag``."""
 
     body: Union[bytes, bytearray, memoryview, BinaryIO]
     etag: Optional[str] = None

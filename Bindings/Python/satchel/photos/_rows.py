@@ -41,6 +41,7 @@ from satchel.values import records_from
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from satchel.assets import Asset
     from satchel.store import Store
 
 __all__ = ["PAGE", "PhotoRows"]
@@ -284,6 +285,22 @@ class PhotoRows(OfDirectory):
         :raises InvalidArgument: for other columns, and for ``backup_status``: see :attr:`backup`
         """
         check(library.satchel_photos_set_local(self._pointer, lend_md5(md5), lend_columns(columns)))
+
+    def thumbnail(self, md5: PhotoName, longest_edge: int = 400) -> Asset:
+        """Returns a thumbnail of a photo, a JPEG or PNG that is made once from the photo's file.
+
+        It is a variant among the assets of the store, and is returned although the file is elsewhere by now.
+
+        :param md5: its MD5, or the photo
+        :param longest_edge: the longer one of width and height, in pixels
+        :returns: the reference; its ``bytes()`` and ``open()`` read the thumbnail
+        :raises NotFound: when the photo does not exist, and when no file of it is on this device
+        :raises InvalidArgument: for a file that is damaged, too large, or neither JPEG nor PNG
+        :raises IOFailure: where libturbojpeg or libpng is not installed
+        """
+        edge = _encoding.whole(longest_edge, "longest_edge", 1, 2**31 - 1)
+        made = json_answer(library.satchel_photos_thumbnail, self._pointer, lend_md5(md5), edge)
+        return self._store.assets.get(made)
 
     def star(self, md5: PhotoName, starred: bool = True) -> None:
         """Stars a photo, or removes its star.
