@@ -102,6 +102,7 @@ extension AssetTable {
   }
 
   private func references(of owner: AssetOwner) throws -> Set<Reference> {
+    guard exists else { return [] }
     var found: Set<Reference> = []
     try connection.each(
       "SELECT asset, source FROM asset_reference WHERE subject = ? AND owner = ?",

@@ -5,7 +5,7 @@ import SatchelStorage
 package struct AssetTable {
   let connection: Connection
   /// Whether the store has the tables.
-  private let exists: Bool
+  let exists: Bool
 
   /// - Parameter connection: of a store that has the tables
   package init(_ connection: Connection) { (self.connection, exists) = (connection, true) }

@@ -82,6 +82,19 @@ struct TypedAssetTests {
     #expect(error?.details.pointer == "/steps/0/_asset/sha256")
   }
 
+  // It looked for its former references in tables that the store does not have.
+  @Test("a record of a store without assets is refused a missing asset, too")
+  func missingInStoreWithoutAssets() throws {
+    let nowhere = try Asset(sha256: String(repeating: "0", count: 64))
+    try recipes.put("a", Recipe(title: "Soup"))
+    let error = #expect(throws: SatchelError.self) {
+      try recipes.put("a", Recipe(title: "", picture: nowhere))
+    }
+    #expect(error?.code == .constraint)
+    try recipes.put("a", Recipe(title: "", picture: Asset(url: "https://example.org/a")))
+    #expect(try store.check() == [])
+  }
+
   @Test("a reference is read from its object, from the object's value, from a SHA-256 and from a URL")
   func forms() throws {
     let digest = String(repeating: "0a", count: 32)

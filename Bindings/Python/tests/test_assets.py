@@ -211,6 +211,16 @@ def test_a_reference_to_nothing_is_refused(assets: Assets, notes: satchel.Record
     assert (info.state, info.sha256, info.references) == ("remote", None, 1)
 
 
+def test_a_record_of_a_store_without_assets_cannot_refer_to_nothing(
+    store: satchel.Store, notes: satchel.Records[Any]
+) -> None:
+    notes.put("n1", {"title": "Soup"})
+    with pytest.raises(ConstraintViolation) as caught:
+        notes.put("n1", {"picture": Asset(NOBODYS)})
+    assert caught.value.pointer == "/picture/_asset/sha256"
+    assert store.flush()
+
+
 def test_the_references_of_a_document(notes: satchel.Records[Any]) -> None:
     references = [Asset(url=f"https://example.org/{number}") for number in range(10_001)]
     notes.put("n1", {"all": references[:-1]})
