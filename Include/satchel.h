@@ -854,16 +854,21 @@ typedef bool (*satchel_progress_callback)(void *context, satchel_bytes progress)
  * @anchor json_backup
  * The result of a backup:
  *
- * | field          | type             | meaning                                |
- * | -------------- | ---------------- | -------------------------------------- |
- * | `path`         | string           | the path of the backup                 |
- * | `pages`        | integer          | the number of pages                    |
- * | `bytes`        | integer          | the size of the backup                 |
- * | `milliseconds` | integer          | the duration                           |
- * | `removed`      | array of strings | the paths of backups that were deleted |
+ * | field            | type             | meaning                                           |
+ * | ---------------- | ---------------- | ------------------------------------------------- |
+ * | `path`           | string           | the path of the backup                            |
+ * | `pages`          | integer          | the number of pages                               |
+ * | `bytes`          | integer          | the size of the backup's file                     |
+ * | `milliseconds`   | integer          | the duration                                      |
+ * | `assets`         | integer          | the number of files of assets beside the backup   |
+ * | `missing_assets` | integer          | the number of files that the store should have    |
+ * | `removed`        | array of strings | the paths of backups that were deleted            |
  *
  * @param store     an open store
  * @param path      the path of the copy, NUL-terminated UTF-8
+ * @param assets    whether the files of assets are copied into the folder `path`.assets, as
+ *                  clones or hard links where the file system has these, so that they take
+ *                  no space twice; small assets are in the file in any case
  * @param progress  may be NULL
  * @param context   passed to `progress`
  * @param[out] out  a JSON object; may be NULL
@@ -873,8 +878,8 @@ typedef bool (*satchel_progress_callback)(void *context, satchel_bytes progress)
  * SATCHEL_EFULL or SATCHEL_EIO. On failure no part of a copy remains.
  */
 SATCHEL_API satchel_status satchel_store_backup(
-    satchel_store *store, const char *path, satchel_progress_callback progress,
-    void *context, satchel_buffer *out);
+    satchel_store *store, const char *path, bool assets,
+    satchel_progress_callback progress, void *context, satchel_buffer *out);
 
 /**
  * Writes a backup into a directory, named after the store and the time, and deletes the
@@ -883,13 +888,15 @@ SATCHEL_API satchel_status satchel_store_backup(
  * @param store      an open store
  * @param directory  an existing directory, NUL-terminated UTF-8
  * @param keep       the number of backups that remain, 1 or more
+ * @param assets     as for satchel_store_backup()
  * @param[out] out   the @ref json_backup "result"; may be NULL
  *
  * **Returns** As satchel_store_backup(); SATCHEL_ENOTFOUND when the directory does not
  * exist.
  */
 SATCHEL_API satchel_status satchel_store_backup_rotate(
-    satchel_store *store, const char *directory, int32_t keep, satchel_buffer *out);
+    satchel_store *store, const char *directory, int32_t keep, bool assets,
+    satchel_buffer *out);
 
 /**
  * Returns the unused pages of a store's file to the file system.

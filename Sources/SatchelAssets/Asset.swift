@@ -54,7 +54,7 @@ public struct Asset: Hashable, Sendable {
   /// The longest URL, and the longest type, in bytes.
   static let (maxURL, maxType) = (2048, 255)
 
-  /// What makes a reference invalid; nil for a valid one.
+  /// The reason why a reference is invalid; nil for a valid one.
   private var problem: (member: String, reason: String)? {
     if let size, !AssetSchema.sizes.contains(size) {
       return ("size", "\(size) must be 0 to \(AssetSchema.sizes.upperBound)")
@@ -145,7 +145,8 @@ extension Asset: JSONConvertible {
     if let text = json.stringValue {
       let digest = AssetDigest(text)
       guard digest != nil || Self.isURL(text) else {
-        throw JSONError("must be the SHA-256 of an asset, 64 hexadecimal digits in lower case, or its URL", pointer: "")
+        throw JSONError(
+          "must be the SHA-256 of an asset, 64 hexadecimal digits in lower case, or its URL", pointer: "")
       }
       self.init(digest, url: digest == nil ? text : nil)
       return

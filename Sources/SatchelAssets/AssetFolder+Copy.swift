@@ -118,7 +118,7 @@ extension AssetFolder {
 
 /// The files of assets beside a backup, a restored and a recovered store.
 extension AssetStore {
-  /// What a backup has done with the files of assets.
+  /// The files of assets that a backup has copied.
   package struct CopyReport: Sendable {
     /// The files that the copy has.
     package var files = 0

@@ -17,7 +17,7 @@ package struct AssetFolder: Sendable {
     self.calls = calls
   }
 
-  /// What its name has after that of the store.
+  /// The suffix of its name, after the name of the store.
   package static let suffix = ".assets"
   static let incoming = "incoming"
   static let lock = "lock"
@@ -139,7 +139,7 @@ package struct AssetFolder: Sendable {
   ///
   /// - Throws: `.busy` while files are deleted, which takes as long as deleting them; `.notFound` without the folder
   package func lockShared() throws -> Lock {
-    // Deleting ends soon; a limit keeps a process that is stopped while it deletes from blocking others for ever.
+    // Deleting ends soon; with the limit, a process that is stopped while it deletes does not block others.
     let start = Clock.monotonic.now()
     while true {
       if let lock = try Lock(openLock(), LOCK_SH) { return lock }

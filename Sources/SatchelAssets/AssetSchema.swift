@@ -45,7 +45,7 @@ package enum AssetSchema {
       bytes BLOB NOT NULL
     ) STRICT;
 
-    -- What refers to an asset by its SHA-256, by its URL, or by both; the other one is 0. `owner` is the row of the
+    -- References to an asset by its SHA-256, by its URL, or by both; the other one is 0. `owner` is the row of the
     -- subject that has the reference; see AssetOwner.
     CREATE TABLE asset_reference(
       subject INTEGER NOT NULL,
@@ -104,7 +104,7 @@ package enum AssetSchema {
     """
 }
 
-/// What refers to an asset: a subject, and a row of it.
+/// The owner of references to assets: a subject, and a row of it.
 package struct AssetOwner: Hashable, Sendable {
   package enum Subject: Int64, Sendable, CaseIterable {
     /// The content of an entity of the catalogue, by its row.

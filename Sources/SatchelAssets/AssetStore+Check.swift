@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What a verification of the assets has found.
+/// The findings of a verification of the assets.
 public struct AssetVerifyReport: Equatable, Sendable, JSONConvertible {
   /// The assets whose bytes were looked at.
   public var checked = 0

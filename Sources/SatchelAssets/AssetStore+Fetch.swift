@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What the host's function is asked to fetch.
+/// A request to the host's function that fetches assets.
 public struct AssetRequest: Sendable {
   /// An http or https URL of a document. Where it leads is not known: the function decides on redirects and on addresses
   /// that it does not ask.
@@ -11,7 +11,7 @@ public struct AssetRequest: Sendable {
   public var etag: String?
 }
 
-/// What the host's function has fetched.
+/// The outcome of the host's function that fetches assets.
 public enum AssetResponse: Sendable, Equatable {
   /// The bytes were appended to the writer.
   ///
@@ -35,12 +35,12 @@ public struct AssetFetchOptions: Sendable {
   public init() {}
 }
 
-/// What `AssetStore.fetch` has done.
+/// The counts and failures of `AssetStore.fetch`.
 public struct AssetFetchReport: Equatable, Sendable, JSONConvertible {
   public struct Failure: Equatable, Sendable, JSONConvertible {
     public var asset: Asset
     public var message: String
-    /// When the next attempt is made, in Unix milliseconds; nil for one that is not made by itself.
+    /// When the next attempt is made, in Unix milliseconds; nil where no URL is known.
     public var retryAt: Int64?
 
     public var json: JSONValue {

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What a store knows of an asset.
+/// The state of an asset in a store.
 public struct AssetEntry: Equatable, Sendable, JSONConvertible {
   /// 64 hexadecimal digits in lower case; nil for a URL that was not fetched yet.
   public var sha256: String?
@@ -20,7 +20,8 @@ public struct AssetEntry: Equatable, Sendable, JSONConvertible {
 
   public var json: JSONValue {
     [
-      "sha256": sha256.map { .string($0) } ?? .null, "size": size.map { .int($0) } ?? .null, "state": .string(state.rawValue),
+      "sha256": sha256.map { .string($0) } ?? .null, "size": size.map { .int($0) } ?? .null,
+      "state": .string(state.rawValue),
       "references": .int(Int64(references)), "urls": .array(urls.map { .string($0) }),
       "variant": .bool(isVariant), "used_at": usedAt.map { .int($0) } ?? .null,
     ]
@@ -109,7 +110,8 @@ extension AssetEntry {
   /// An asset that the store has no row of.
   init(unknown asset: Asset, references: Int) {
     self.init(
-      sha256: asset.sha256, size: asset.size, state: asset.url == nil ? .missing : .remote, references: references,
+      sha256: asset.sha256, size: asset.size, state: asset.url == nil ? .missing : .remote,
+      references: references,
       urls: asset.url.map { [$0] } ?? [], isVariant: false, usedAt: nil)
   }
 }

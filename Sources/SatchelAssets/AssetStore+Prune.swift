@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What a prune has removed, and what the store still keeps.
+/// The bytes that a prune has removed, and those that the store still keeps.
 public struct AssetPruneReport: Equatable, Sendable, JSONConvertible {
   /// The assets whose bytes were removed.
   public var removed = 0
@@ -63,7 +63,8 @@ extension AssetStore {
     _ = try pruner.run(maxBytes: nil)
   }
 
-  /// Removes what nothing refers to, at most once an hour; a failure is left to the next time.
+  /// Removes what nothing refers to, at most once an hour, and files without a row once in 30 days; a failure is left to
+  /// the next time.
   func cleanIfDue() {
     let now = Clock.monotonic.now()
     let isDue = lastCleaning.withLock { last in
@@ -75,8 +76,14 @@ extension AssetStore {
       last = now
       return true
     }
-    if isDue, !database.isInTransaction { _ = try? prune() }
+    guard isDue, !database.isInTransaction else { return }
+    _ = try? prune()
+    let swept = try? read { try $0.connection.numberIfAny("SELECT swept_at FROM asset_sweep") } ?? nil
+    if database.clock.now() - ((swept ?? nil) ?? 0) >= Self.sweepInterval { _ = try? sweep() }
   }
+
+  /// The time between two comparisons of the folder with the rows, in milliseconds: 30 days.
+  private static var sweepInterval: Int64 { 30 * 24 * Self.grace }
 
   /// Deletes the files of removed assets.
   ///

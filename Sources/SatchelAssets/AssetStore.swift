@@ -24,8 +24,8 @@ public final class AssetStore: Sendable {
   package static let maxRow = 64 * 1024
   /// The bytes that a store in memory keeps at most.
   static let maxMemory: Int64 = 256 << 20
-  /// What was put, dropped or read within this time, in milliseconds, is not removed: the record that refers to it may
-  /// be about to be put.
+  /// An asset that was put, dropped or read within this time, in milliseconds, is not removed: the record that refers to
+  /// it may be about to be put.
   static let grace: Int64 = 60 * 60 * 1000
 
   /// The subject of the host's functions that run on behalf of this store.

@@ -3,14 +3,15 @@ import Satchel
 
 @_cdecl("satchel_store_backup") @implementation
 public func satchel_store_backup(
-  _ store: OpaquePointer!, _ path: UnsafePointer<CChar>!, _ progress: satchel_progress_callback!,
-  _ context: UnsafeMutableRawPointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ store: OpaquePointer!, _ path: UnsafePointer<CChar>!, _ assets: Bool,
+  _ progress: satchel_progress_callback!, _ context: UnsafeMutableRawPointer!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
     let host = HostProgress(progress, context)
     let (store, path) = (try Handles.stores.borrow(store), try text(path, "path"))
-    let report = try store.backup(to: path) { done, total in
+    let report = try store.backup(to: path, assets: assets) { done, total in
       host.report(["pages_done": .int(Int64(done)), "pages_total": .int(Int64(total))])
     }
     if let out { try give(report.json, to: out) }
@@ -19,13 +20,13 @@ public func satchel_store_backup(
 
 @_cdecl("satchel_store_backup_rotate") @implementation
 public func satchel_store_backup_rotate(
-  _ store: OpaquePointer!, _ directory: UnsafePointer<CChar>!, _ keep: Int32,
+  _ store: OpaquePointer!, _ directory: UnsafePointer<CChar>!, _ keep: Int32, _ assets: Bool,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
     let report = try Handles.stores.borrow(store).backup(
-      into: text(directory, "directory"), keeping: Int(keep))
+      into: text(directory, "directory"), keeping: Int(keep), assets: assets)
     if let out { try give(report.json, to: out) }
   }
 }

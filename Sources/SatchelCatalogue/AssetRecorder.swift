@@ -5,7 +5,7 @@ import SatchelStorage
 
 /// Records which assets the entities and the template of sections refer to, in the transaction that stores them.
 ///
-/// What an entity or a template refers to no longer, because it was removed, is found by the check and by the next prune
+/// References of entities and templates that were removed are found by the check and by the next prune
 /// of assets: ids of removed rows are overwritten here when they are given again.
 struct AssetRecorder {
   private let database: Database

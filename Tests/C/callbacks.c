@@ -132,7 +132,7 @@ static void test(const char *folder) {
     satchel_session_show(session, text("{\"country_code\":\"NO\"}"));
     CHECK(in_session == 1, "the session's callback was called %d times", in_session);
 
-    must(satchel_store_backup(store, backup, progress, NULL, NULL), "backing up");
+    must(satchel_store_backup(store, backup, true, progress, NULL, NULL), "backing up");
     CHECK(in_progress > 0, "the backup told no progress");
 
     struct memory memory;

@@ -35,30 +35,39 @@ class StoreUpkeep(StoreBlocks):
         """
         return not scalar_answer(ctypes.c_bool, library.satchel_store_flush, self._pointer)
 
-    def backup(self, path: FilePath, progress: Optional[Callable[[BackupProgress], object]] = None) -> Backup:
+    def backup(
+        self,
+        path: FilePath,
+        progress: Optional[Callable[[BackupProgress], object]] = None,
+        *,
+        assets: bool = True,
+    ) -> Backup:
         """Copies the store into another file, while other calls read and write.
 
         :param path: the new file, which replaces an existing one after the copy was checked
         :param progress: receives a :class:`satchel.backup.BackupProgress`, on this thread; returning False
             cancels. An exception in it cancels too, and is raised here
+        :param assets: whether the files of assets are copied into the folder ``path``.assets, as clones or
+            hard links where the file system has these; small assets are in the file in any case
         :raises InvalidArgument: for the store's own path, and in a batch
         :raises ForeignFile, Busy: when ``path`` is a file of another program, or an open store; it is kept
         :raises Cancelled, NotFound, ReadOnly, Full, IOFailure, Damaged: see their classes; no file is left
         """
         from satchel.backup import back_up
 
-        return back_up(self, path, progress)
+        return back_up(self, path, progress, assets)
 
-    def backup_rotate(self, directory: FilePath, keep: int) -> Backup:
+    def backup_rotate(self, directory: FilePath, keep: int, *, assets: bool = True) -> Backup:
         """Makes a backup in a directory, named by store and time, and removes the oldest of these backups.
 
         :param directory: the directory of the backups; must exist
         :param keep: how many to keep, 1 or more
+        :param assets: as for :meth:`backup`
         :raises NotFound: when the directory does not exist; otherwise as :meth:`backup`
         """
         from satchel.backup import rotate
 
-        return rotate(self, directory, keep)
+        return rotate(self, directory, keep, assets)
 
     def compact(self, progress: Optional[Callable[[BackupProgress], object]] = None) -> Compaction:
         """Returns the unused pages of the file to the file system, in steps, while others read and write.

@@ -37,13 +37,16 @@ class BackupProgress:
 class Backup:
     """A backup: its ``path``, its size in ``pages`` and ``bytes``, its duration in ``milliseconds``.
 
-    ``removed`` are the paths of older backups that the rotation deleted.
+    ``assets`` files of assets are in the folder ``path``.assets beside it, and ``missing_assets`` are lost in
+    the store. ``removed`` are the paths of older backups that the rotation deleted.
     """
 
     path: str
     pages: int
     bytes: int
     milliseconds: int
+    assets: int
+    missing_assets: int
     removed: List[str]
 
 
@@ -136,7 +139,9 @@ def recover(damaged: FilePath, path: FilePath) -> Recovery:
     )
 
 
-def back_up(store: Owner, path: Any, progress: Optional[Callable[[BackupProgress], object]]) -> Backup:
+def back_up(
+    store: Owner, path: Any, progress: Optional[Callable[[BackupProgress], object]], assets: bool
+) -> Backup:
     """See ``store.backup``."""
     _, file = _encoding.file_path(path, "path")
     pointer = store._pointer
@@ -144,7 +149,7 @@ def back_up(store: Owner, path: Any, progress: Optional[Callable[[BackupProgress
     return _backup_from(
         work.run(
             lambda on_progress, context: json_answer(
-                library.satchel_store_backup, pointer, file, on_progress, context
+                library.satchel_store_backup, pointer, file, bool(assets), on_progress, context
             )
         )
     )
@@ -160,11 +165,13 @@ def compact(store: Owner, progress: Optional[Callable[[BackupProgress], object]]
     return record_from(Compaction, answer)
 
 
-def rotate(store: Owner, directory: Any, keep: Any) -> Backup:
+def rotate(store: Owner, directory: Any, keep: Any, assets: bool) -> Backup:
     """See ``store.backup_rotate``."""
     _, folder = _encoding.file_path(directory, "directory")
     number = _encoding.whole(keep, "keep", 1, 2**31 - 1)
-    return _backup_from(json_answer(library.satchel_store_backup_rotate, store._pointer, folder, number))
+    return _backup_from(
+        json_answer(library.satchel_store_backup_rotate, store._pointer, folder, number, bool(assets))
+    )
 
 
 def _backup_from(answer: Dict[str, Any]) -> Backup:

@@ -17,7 +17,8 @@ struct StoreBackupCommand: ParsableCommand {
 
       Ctrl-C stops it and leaves no partial file.
 
-      Exit codes: 0 backed up; 1 backed up without the spooled changes in the outbox file next to the store; \
+      Exit codes: 0 backed up; 1 backed up without the spooled changes in the outbox file next to the store, or \
+      without files of assets that are lost; \
       2 could not run, and an earlier backup is not changed.
       """)
 
@@ -28,6 +29,9 @@ struct StoreBackupCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("The number of backups to keep in the directory.", valueName: "n"))
   var keep: Int?
+
+  @Flag(help: "Leave out the files of assets; small assets are in the store's file.")
+  var withoutAssets = false
 
   @Flag(name: [.short, .long], help: "Show no progress.")
   var quiet = false
@@ -54,10 +58,19 @@ struct StoreBackupCommand: ParsableCommand {
       try output.put(report.json.plainText + "\n")
     } else {
       for path in report.removed { try output.put("removed: \(path.printable)\n") }
-      try output.put("\(report.path.printable): \(Terminal.bytes(report.bytes))\n")
+      let files = report.assets == 0 ? "" : ", \(report.assets) files of assets"
+      try output.put("\(report.path.printable): \(Terminal.bytes(report.bytes))\(files)\n")
     }
     try output.finish()
-    guard isSpooled else { return }
+    if report.missingAssets > 0 {
+      Terminal.printError(
+        "\(arguments.store.printable).assets: \(report.missingAssets) files are lost; satchel assets verify names them"
+      )
+    }
+    guard isSpooled else {
+      if report.missingAssets > 0 { throw Terminal.attention }
+      return
+    }
     Terminal.printError(
       "\(arguments.store.printable).outbox: contains changes that are not in the backup; the next app that "
         + "opens the store for writing applies them")
@@ -76,9 +89,11 @@ struct StoreBackupCommand: ParsableCommand {
       }
       let report =
         if let keep {
-          try store.backup(into: Self.withoutTrailingSlashes(target), keeping: keep, progress: progress)
+          try store.backup(
+            into: Self.withoutTrailingSlashes(target), keeping: keep, assets: !withoutAssets,
+            progress: progress)
         } else {
-          try store.backup(to: target, progress: progress)
+          try store.backup(to: target, assets: !withoutAssets, progress: progress)
         }
       return (report, OutboxFile(store: arguments.store).isPending)
     } catch let error as SatchelError where error.code == .cancelled {
