@@ -20,12 +20,15 @@ extension Store {
     var copied = AssetStore.CopyReport()
     func copyFiles(_ connection: Connection) throws {
       guard assets, !database.isMemory else { return }
-      copied = try AssetStore.copyFiles(of: connection, at: database.realPath, to: path) {
+      copied = try AssetStore.copyFiles(
+        of: connection, at: database.realPath, to: path, calls: database.options.fileCalls
+      ) {
         guard progress(0, 1) else { throw SatchelError(.cancelled, "\(path): cancelled by the caller") }
       }
     }
     var report = try database.backup(to: path, progress: progress, beside: copyFiles)
     (report.assets, report.missingAssets) = (copied.files, copied.missing)
+    copied.lock = nil
     // Those of the backup that this one replaces.
     try? AssetStore.removeOtherFiles(of: path)
     return report
@@ -50,7 +53,7 @@ extension Store {
       try backup(to: $0, assets: assets, progress: progress)
     }
     for path in try rotation.abandoned(AssetFolder.suffix, of: database.path) {
-      try? AssetFolder(of: path).removeAll()
+      try? AssetFolder(of: path).removeAll(withoutBackup: path)
     }
     return report
   }
@@ -68,12 +71,17 @@ extension Store {
   ///   store is open, `.full`, `.io`
   @discardableResult
   public static func restore(_ backup: String, to path: String) throws -> String? {
+    try restore(backup, to: path, options: StoreOptions())
+  }
+
+  package static func restore(_ backup: String, to path: String, options: StoreOptions) throws -> String? {
     var replaced: [AssetDigest] = []
     func copyFiles(_ source: Connection) throws {
       replaced = try AssetStore.allFiles(at: path)
-      _ = try AssetStore.copyFiles(of: source, at: DiskFile.resolvingLinks(backup), to: path)
+      _ = try AssetStore.copyFiles(
+        of: source, at: DiskFile.resolvingLinks(backup), to: path, calls: options.fileCalls)
     }
-    let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(
+    let report = try StoreRestore(migrations: migrations, subjects: subjects, options: options).restore(
       backup: backup, to: path, beside: copyFiles)
     // The replaced store keeps its files; those that the restored one does not need are removed by a sweep.
     if let quarantine = report.quarantine {
@@ -113,8 +121,10 @@ extension Store {
     _ damaged: String, into path: String, progress: BackupProgress = { _, _ in true }
   ) throws -> RecoveryReport {
     var report = try StoreRecovery(migrations: migrations, subjects: subjects, rules: rules)
-      .recover(damaged: damaged, into: path, progress: progress)
-    try? AssetStore.copy(AssetStore.allFiles(at: damaged), at: damaged, to: path)
+      .recover(damaged: damaged, into: path, progress: progress) {
+        // A file that cannot be copied costs the bytes of one asset; the rows are recovered.
+        try? AssetStore.copy(AssetStore.allFiles(at: damaged), at: damaged, to: path)
+      }
     report.findings += repair(path)
     return report
   }

@@ -35,12 +35,19 @@ extension AssetFolder {
       guard let directory = try? directory(name, in: folder) else { continue }
       for file in try directory.names() where HexadecimalName.isName(file, digits: name.count == 2 ? 64 : 32)
       {
-        unlinkat(directory.descriptor, file, 0)
+        _ = calls.remove(directory.descriptor, file)
       }
       unlinkat(folder.descriptor, name, AT_REMOVEDIR)
     }
     unlinkat(folder.descriptor, Self.lock, 0)
     rmdir(path)
+  }
+
+  /// Deletes the folder of a backup that is not there any more, unless another process is about to make the backup.
+  package func removeAll(withoutBackup backup: String) throws {
+    guard exists, let lock = try lockExclusive() else { return }
+    if access(backup, F_OK) != 0 { try removeAll() }
+    withExtendedLifetime(lock) {}
   }
 
   /// Removes the files that are not in a set, of a folder that no store uses: that of a backup.
@@ -68,12 +75,14 @@ extension AssetFolder {
         return
       }
       let folder = try target.make()
-      let directory = try target.directory(prefix, in: folder, making: true)
-      guard faccessat(directory.descriptor, name, F_OK, 0) != 0 else { return }
+      let directory = try target.makeDirectory(prefix, in: folder)
+      // Also a name that is there may not be durable: that of a backup which was not finished.
       changed.insert(prefix)
+      guard faccessat(directory.descriptor, name, F_OK, 0) != 0 else { return }
       if canClone, try clone(file, to: name, in: directory) { return }
       canClone = false
-      if canLink, link(file.path, directory.path + "/" + name) == 0 || errno == EEXIST { return }
+      let path = directory.path + "/" + name
+      if canLink, target.calls.link(file.path, path) == 0 || errno == EEXIST { return }
       canLink = false
       try write(file, to: name, in: directory)
     }
@@ -124,8 +133,10 @@ extension AssetStore {
     package var files = 0
     /// The files that the store should have, and has not.
     package var missing = 0
+    /// Keeps the end of another backup to the same path from removing these files, before there is a row that names them.
+    package var lock: AssetFolder.HeldLock?
 
-    package init(files: Int = 0, missing: Int = 0) { (self.files, self.missing) = (files, missing) }
+    package init() {}
   }
 
   /// Gives the files that a snapshot of a store names to the folder of another file.
@@ -135,12 +146,17 @@ extension AssetStore {
   ///   - path: of the store that the connection reads
   ///   - target: the path of the other file
   package static func copyFiles(
-    of connection: Connection, at path: String, to target: String, shouldContinue: () throws -> Void = {}
+    of connection: Connection, at path: String, to target: String, calls: FileCalls,
+    shouldContinue: () throws -> Void = {}
   ) throws -> CopyReport {
     let files = try files(of: connection)
-    let missing = try AssetFolder(of: path).give(
-      files, to: AssetFolder(of: try DiskFile.resolvingLinks(target)), shouldContinue: shouldContinue)
-    return CopyReport(files: files.count - missing, missing: missing)
+    var report = CopyReport()
+    if files.isEmpty { return report }
+    let folder = AssetFolder(of: try DiskFile.resolvingLinks(target), calls: calls)
+    report.lock = try folder.makeLocked()
+    report.missing = try AssetFolder(of: path).give(files, to: folder, shouldContinue: shouldContinue)
+    report.files = files.count - report.missing
+    return report
   }
 
   /// The assets of a store that are files.
@@ -171,7 +187,9 @@ extension AssetStore {
   package static func removeOtherFiles(of backup: String) throws {
     let path = try DiskFile.resolvingLinks(backup)
     let folder = AssetFolder(of: path)
-    guard folder.exists else { return }
+    // Another backup is about to be at the path: it removes what is left.
+    guard folder.exists, let lock = try folder.lockExclusive() else { return }
+    defer { withExtendedLifetime(lock) {} }
     let kept = Set(try files(of: Connection.reading(backup: path)))
     if kept.isEmpty { return try folder.removeAll() }
     try folder.keepOnly(kept)

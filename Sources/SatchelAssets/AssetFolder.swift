@@ -10,6 +10,8 @@ import SatchelStorage
 package struct AssetFolder: Sendable {
   package let path: String
   let calls: FileCalls
+  /// Shared by the copies of this value.
+  private let durable = DurableNames()
 
   /// - Parameter store: the store's path, without symbolic links
   package init(of store: String, calls: FileCalls = .system) {
@@ -32,26 +34,52 @@ package struct AssetFolder: Sendable {
   /// - Throws: `.notFound` when there is none; `.invalid` for a symbolic link and for what is no folder
   func open() throws -> DiskFile { try DiskFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, calls: calls) }
 
-  /// Opens the folder; creates it, and makes its name durable, where there is none.
-  func make() throws -> DiskFile {
-    guard mkdir(path, 0o700) == 0 else {
-      guard errno == EEXIST else { throw SatchelError(errno: errno, path) }
-      return try open()
+  /// The names that a loss of power does not take. That a directory exists does not say so: another process may have made
+  /// it, and may have ended before it was synced.
+  private final class DurableNames: Sendable {
+    private let names = Locked<Set<String>>([])
+
+    /// Calls `sync` unless it is known that a name is durable, with what else is durable then.
+    func add(
+      _ name: String, isNew: Bool, also others: () throws -> [String], sync: () throws -> Void
+    ) throws {
+      if !isNew, names.withLock({ $0.contains(name) }) { return }
+      let added = try others()
+      try sync()
+      names.withLock { names in
+        names.insert(name)
+        names.formUnion(added)
+      }
     }
+  }
+
+  /// Opens the folder; creates it where there is none, and makes its name durable.
+  func make() throws -> DiskFile {
+    let isNew = calls.makeDirectory(AT_FDCWD, path) == 0
+    guard isNew || errno == EEXIST else { throw SatchelError(errno: errno, path) }
     let folder = try open()
-    try DiskFile.syncDirectory(of: path, calls: calls)
+    try durable.add(path, isNew: isNew, also: { [] }) {
+      try DiskFile.syncDirectory(of: path, calls: calls)
+    }
+    // Where the disk cannot be written to later, it is there.
+    if isNew { _ = try? openLock() }
     return folder
   }
 
-  func directory(_ name: String, in folder: borrowing DiskFile, making: Bool = false) throws -> DiskFile {
-    let flags = O_RDONLY | O_DIRECTORY
-    if making, mkdirat(folder.descriptor, name, 0o700) == 0 {
-      let made = try DiskFile(name, in: folder, flags)
-      try folder.syncNames()
-      return made
-    }
-    guard !making || errno == EEXIST else { throw SatchelError(errno: errno, folder.path + "/" + name) }
-    return try DiskFile(name, in: folder, flags)
+  func directory(_ name: String, in folder: borrowing DiskFile) throws -> DiskFile {
+    try DiskFile(name, in: folder, O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Opens a directory of the folder; creates it where there is none, and makes its name durable.
+  func makeDirectory(_ name: String, in folder: borrowing DiskFile) throws -> DiskFile {
+    let isNew = calls.makeDirectory(folder.descriptor, name) == 0
+    guard isNew || errno == EEXIST else { throw SatchelError(errno: errno, folder.path + "/" + name) }
+    let directory = try directory(name, in: folder)
+    // Whatever is in `incoming` may be lost.
+    if name == Self.incoming { return directory }
+    // One sync does for all that are there.
+    try durable.add(name, isNew: isNew, also: { try folder.names() }, sync: { try folder.syncNames() })
+    return directory
   }
 
   // MARK: Writing
@@ -61,19 +89,23 @@ package struct AssetFolder: Sendable {
     let file: DiskFile
     let name: String
     private let directory: DiskFile
+    private let calls: FileCalls
     private var isPlaced = false
 
-    fileprivate init(_ file: consuming DiskFile, named name: String, in directory: consuming DiskFile) {
+    fileprivate init(
+      _ file: consuming DiskFile, named name: String, in directory: consuming DiskFile, _ calls: FileCalls
+    ) {
       self.file = file
       self.name = name
       self.directory = directory
+      self.calls = calls
     }
 
-    deinit { if !isPlaced { unlinkat(directory.descriptor, name, 0) } }
+    deinit { if !isPlaced { _ = calls.remove(directory.descriptor, name) } }
 
     /// Gives the file, which is synced, the name of its content; the caller holds the write lock.
     func rename(to name: String, in target: borrowing DiskFile) throws {
-      guard renameat(directory.descriptor, self.name, target.descriptor, name) == 0 else {
+      guard calls.renameIn(directory.descriptor, self.name, target.descriptor, name) == 0 else {
         throw SatchelError(errno: errno, target.path + "/" + name)
       }
       isPlaced = true
@@ -84,17 +116,27 @@ package struct AssetFolder: Sendable {
   /// Creates an empty file in `incoming`.
   func makeIncoming() throws -> Incoming {
     let folder = try make()
-    let directory = try directory(Self.incoming, in: folder, making: true)
-    let name = HexadecimalName.random(digits: 32)
-    let file = try DiskFile(name, in: directory, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-    guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SatchelError(errno: errno, file.path) }
-    return Incoming(file, named: name, in: directory)
+    while true {
+      let directory = try makeDirectory(Self.incoming, in: folder)
+      let name = HexadecimalName.random(digits: 32)
+      let file = try DiskFile(name, in: directory, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+      let isLocked = flock(file.descriptor, LOCK_EX | LOCK_NB) == 0
+      let code = errno
+      if isLocked, try file.status().st_nlink > 0 {
+        return Incoming(file, named: name, in: directory, calls)
+      }
+      // Otherwise another process has swept here between the two, and removes the file.
+      guard isLocked || code == EWOULDBLOCK || code == EINTR else {
+        _ = calls.remove(directory.descriptor, name)
+        throw SatchelError(errno: code, file.path)
+      }
+    }
   }
 
   /// Gives a file that was written and synced the name of its content. The caller holds the write lock of the store.
   func place(_ incoming: Incoming, as digest: AssetDigest) throws {
     let name = digest.text
-    try incoming.rename(to: name, in: directory(String(name.prefix(2)), in: open(), making: true))
+    try incoming.rename(to: name, in: makeDirectory(String(name.prefix(2)), in: open()))
   }
 
   // MARK: Reading
@@ -122,6 +164,9 @@ package struct AssetFolder: Sendable {
   package struct Lock: ~Copyable {
     private let file: DiskFile
 
+    /// Whether the locked file is still that of the folder, which may have been removed meanwhile.
+    fileprivate var isCurrent: Bool { (try? file.isAtPath) == true }
+
     fileprivate init?(_ file: consuming DiskFile, _ operation: Int32) throws {
       while flock(file.descriptor, operation | LOCK_NB) != 0 {
         if errno == EINTR { continue }
@@ -135,6 +180,26 @@ package struct AssetFolder: Sendable {
     deinit { flock(file.descriptor, LOCK_UN) }
   }
 
+  /// A lock that several may hold.
+  package final class HeldLock: Sendable {
+    private let lock: Lock
+
+    fileprivate init(_ lock: consuming Lock) { self.lock = lock }
+  }
+
+  /// Creates the folder where there is none, and keeps its files from being deleted.
+  func makeLocked() throws -> HeldLock {
+    for _ in 0..<100 {
+      _ = try make()
+      do {
+        return HeldLock(try lockShared())
+      } catch let error as SatchelError where error.code == .notFound {
+        // Another process has removed the empty folder between the two.
+      }
+    }
+    throw SatchelError(.busy, "\(path): another process removes this folder again and again")
+  }
+
   /// Keeps files from being deleted.
   ///
   /// - Throws: `.busy` while files are deleted, which takes as long as deleting them; `.notFound` without the folder
@@ -142,7 +207,7 @@ package struct AssetFolder: Sendable {
     // Deleting ends soon; with the limit, a process that is stopped while it deletes does not block others.
     let start = Clock.monotonic.now()
     while true {
-      if let lock = try Lock(openLock(), LOCK_SH) { return lock }
+      if let lock = try Lock(openLock(), LOCK_SH), lock.isCurrent { return lock }
       guard Clock.monotonic.now() - start < 10_000 else {
         throw SatchelError(.busy, "\(path): another process deletes files here")
       }
@@ -154,7 +219,10 @@ package struct AssetFolder: Sendable {
   func lockExclusive() throws -> Lock? { try Lock(openLock(), LOCK_EX) }
 
   private func openLock() throws -> DiskFile {
-    try DiskFile(Self.lock, in: open(), O_RDWR | O_CREAT, mode: 0o600)
+    // To lock it needs no right to write: a store on a disk that cannot be written to is read.
+    let file = try DiskFile(Self.lock, in: open(), O_RDONLY | O_CREAT, mode: 0o600)
+    try DiskFile.refuseSpecial(file.path, file.status())
+    return file
   }
 
   /// Deletes the file of an asset, if it exists. The caller holds the write lock of the store and the exclusive lock.
@@ -162,9 +230,13 @@ package struct AssetFolder: Sendable {
     let name = digest.text
     do {
       let directory = try directory(String(name.prefix(2)), in: open())
-      guard unlinkat(directory.descriptor, name, 0) == 0 || errno == ENOENT else {
-        throw SatchelError(errno: errno, directory.path + "/" + name)
-      }
+      if calls.remove(directory.descriptor, name) == 0 || errno == ENOENT { return }
+      let code = errno
+      var status = stat()
+      // A directory is none of ours: it stays.
+      guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+        status.st_mode & S_IFMT == S_IFDIR
+      else { throw SatchelError(errno: code, directory.path + "/" + name) }
     } catch let error as SatchelError where error.code == .notFound {
       return
     }
@@ -177,7 +249,7 @@ package struct AssetFolder: Sendable {
       guard let file = try? DiskFile(name, in: directory, O_RDWR),
         flock(file.descriptor, LOCK_EX | LOCK_NB) == 0
       else { continue }
-      unlinkat(directory.descriptor, name, 0)
+      _ = calls.remove(directory.descriptor, name)
     }
   }
 

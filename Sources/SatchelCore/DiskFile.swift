@@ -24,7 +24,8 @@ package struct DiskFile: ~Copyable {
     _ name: String, in directory: borrowing DiskFile, _ flags: Int32, mode: mode_t = 0o644
   ) throws {
     let path = directory.path + "/" + name
-    let opened = openat(directory.descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode)
+    let opened = openat(
+      directory.descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode)
     guard opened >= 0 else { throw SatchelError(errno: errno, path) }
     descriptor = opened
     self.path = path
@@ -196,6 +197,14 @@ package struct FileCalls: Sendable {
   package var truncate: @Sendable (Int32, Int64) -> Int32
   /// Same as `rename`: takes the old and the new path.
   package var rename: @Sendable (String, String) -> Int32
+  /// Same as `renameat`: takes the old directory and name, and the new ones.
+  package var renameIn: @Sendable (Int32, String, Int32, String) -> Int32
+  /// Same as `unlinkat`, for a file.
+  package var remove: @Sendable (Int32, String) -> Int32
+  /// Same as `mkdirat`; only the owner may use the directory.
+  package var makeDirectory: @Sendable (Int32, String) -> Int32
+  /// Same as `link`.
+  package var link: @Sendable (String, String) -> Int32
 
   /// The system's own calls.
   package static let system = FileCalls(
@@ -208,8 +217,13 @@ package struct FileCalls: Sendable {
       return fsync(file)
     },
     truncate: { ftruncate($0, off_t($1)) },
-    rename: { renameFile($0, $1) })
+    rename: { renameFile($0, $1) },
+    renameIn: { renameat($0, $1, $2, $3) },
+    remove: { unlinkat($0, $1, 0) },
+    makeDirectory: { mkdirat($0, $1, 0o700) },
+    link: { linkFile($0, $1) })
 }
 
 /// The system's `rename`, which a member with that name would shadow.
 private func renameFile(_ old: String, _ new: String) -> Int32 { rename(old, new) }
+private func linkFile(_ old: String, _ new: String) -> Int32 { link(old, new) }

@@ -32,7 +32,8 @@ extension Database {
         // A read transaction begins with its first read.
         _ = try connection.number("SELECT count(*) FROM sqlite_schema")
         let subject = HostWork.Resource(ObjectIdentifier(self))
-        let copy = StoreCopy(target: target, vfsName: options.vfsName) { copied, total in
+        let copy = StoreCopy(target: target, vfsName: options.vfsName, calls: options.fileCalls) {
+          copied, total in
           HostWork.calling("a progress callback", for: subject) { progress(copied, total) }
         }
         let mode = isMemory ? 0o644 : DatabaseFileNames(path).permissions

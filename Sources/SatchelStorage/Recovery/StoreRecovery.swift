@@ -28,11 +28,12 @@ package struct StoreRecovery {
   ///   - damaged: the damaged store, which no process may have open
   ///   - target: the path of the new store; must not exist
   ///   - progress: called with the numbers of processed and of all tables; returns false to cancel
+  ///   - beside: copies what belongs to the store and is not in its file, before the new store gets its name
   /// - Throws: `.notFound`; `.invalid` when `target` exists or a path is not a file's; `.foreign` when the
   ///   file contains no table of a store; `.newer`, `.cancelled`, `.full`, `.io`. No new store is created
   ///   then.
   package func recover(
-    damaged: String, into target: String, progress: BackupProgress = { _, _ in true }
+    damaged: String, into target: String, progress: BackupProgress = { _, _ in true }, beside: () -> Void = {}
   ) throws -> RecoveryReport {
     for path in [damaged, target] where path.isEmpty || path.utf8.contains(0) || path == ":memory:" {
       throw SatchelError(.invalid, "\(path == damaged ? "damaged" : "target"): is not the path of a file")
@@ -51,6 +52,7 @@ package struct StoreRecovery {
       var report = try fill(part.database, from: copy, damaged, progress: progress)
       report.path = target
       try DiskFile(part.database, O_RDWR).sync()
+      beside()
       try AtomicFile.move(part.database, to: target, replacing: true)
       return report
     } catch {
