@@ -186,6 +186,17 @@ def finds_faults(seed: int, folder: Path, tracer: Path) -> Iterator[tuple[str, b
         trace.events = [event for event in trace.events if event.type not in "sS" or event.inode != wal]
         yield f"{name} without syncs of the log", search(trace, judge, seed, 50, is_quiet=True) > 0
 
+    workload = next(each for each in WORKLOADS if each.name == "assets")
+    trace = Trace(workload, seed, folder / "self-check-assets", tracer)
+    judge = Judge(workload, seed, trace.inputs)
+    events = trace.events
+    incoming = {each.inode for each in events if each.type == "C" and b".assets/incoming/" in each.data}
+    trace.events = [each for each in events if each.type not in "sS" or each.inode not in incoming]
+    yield "assets without syncs of their files", search(trace, judge, seed, 100, is_quiet=True) > 0
+    names = {each.inode for each in events if each.type == "d" and b".assets" in each.data}
+    trace.events = [each for each in events if each.type not in "dD" or each.inode not in names]
+    yield "assets whose names are not synced", search(trace, judge, seed, 100, is_quiet=True) > 0
+
     workload = next(each for each in WORKLOADS if each.name == "synced")
     trace = Trace(workload, seed, folder / "self-check-synced", tracer)
     judge = Judge(workload, seed, trace.inputs)

@@ -6,9 +6,13 @@ found in.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
+import random
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +41,39 @@ def notes_of(store: satchel.Store, actor: int) -> dict[str, Any]:
 
 def photos_of(store: satchel.Store, actor: int) -> satchel.PhotoCatalogue:
     return store.photos(f"/photos-{actor}")
+
+
+def picture(number: int) -> bytes:
+    """The bytes of an asset: every third is small, a row of the store; the others are files."""
+    size = 500 + number * 900 if number % 3 == 0 else 66_000 + number * 2_000
+    return random.Random(f"picture {number}").randbytes(size)
+
+
+def wrong_assets(store: satchel.Store) -> Iterator[str]:
+    """What a record refers to, and what is said to be here, has its bytes; nothing is written."""
+    for info in store.assets.list(state="here"):
+        name = str(info.sha256)
+        try:
+            content = store.assets.read(name)
+        except satchel.SatchelError as error:
+            yield f"an asset that is here cannot be read: {error}"
+        else:
+            if hashlib.sha256(content).hexdigest() != name:
+                yield f"the asset {name} has other bytes"
+    missing = [info for info in store.assets.list() if info.references and info.state != "here"]
+    yield from (f"a document refers to {info.sha256}, which is {info.state}" for info in missing)
+
+
+def wrong_files_of_assets(store: satchel.Store, path: Path) -> Iterator[str]:
+    """Marks what is lost, removes what an unclean end has left, and looks whether that is all."""
+    report = store.assets.verify()
+    yield from (f"verify: {name} is lost or damaged" for name in [*report.lost, *report.damaged])
+    store.assets.prune()
+    large = {str(each.sha256) for each in store.assets.list(state="here") if (each.size or 0) > 65536}
+    folder = path.with_name(path.name + ".assets")
+    found = {each.name for each in folder.rglob("*") if each.is_file() and each.name != "lock"}
+    if found != large:
+        yield f"{len(found - large)} files without a row, {len(large - found)} rows without a file"
 
 
 def content_of(store: satchel.Store, actor: int) -> Content:
@@ -125,7 +162,24 @@ class Host:
         else:
             self._replace_notes(self.files[BACKUP])
 
+    def put_picture(self, key: str, number: int) -> None:
+        asset = self.store.assets.put(picture(number))
+        self.notes.put(key, {"number": number, "picture": asset.json})
+
+    def age(self) -> None:
+        """All that is not referred to is old enough to be removed."""
+        self.time += 2 * 60 * 60 * 1000
+
+    def prune_assets(self) -> None:
+        self.store.assets.prune()
+
+    def verify_assets(self) -> None:
+        self.store.assets.verify()
+
     def _replace_notes(self, notes: dict[str, Any]) -> None:
+        for document in notes.values():
+            if "picture" in document:
+                self.store.assets.put(picture(document["number"]))
         with self.store.batch():
             for key in list(notes_of(self.store, self.actor)):
                 self.notes.delete(key)
@@ -145,6 +199,7 @@ class Host:
         self.files.pop(RECOVERED, None)
         if self.folder and (self.folder / RECOVERED).exists():
             (self.folder / RECOVERED).unlink()
+            shutil.rmtree(self.folder / f"{RECOVERED}.assets", ignore_errors=True)
             descriptor = os.open(self.folder, os.O_RDONLY)
             os.fsync(descriptor)
             os.close(descriptor)

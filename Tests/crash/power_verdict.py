@@ -10,7 +10,20 @@ from typing import Any
 
 import record_log
 import satchel
-from power_host import BACKUP, MIRROR, RECOVERED, REMOTE, STORE, USER, Content, Host, content_of, notes_of
+from power_host import (
+    BACKUP,
+    MIRROR,
+    RECOVERED,
+    REMOTE,
+    STORE,
+    USER,
+    Content,
+    Host,
+    content_of,
+    notes_of,
+    wrong_assets,
+    wrong_files_of_assets,
+)
 from power_workloads import Operation, Workload
 from satchel.remote import Directory
 
@@ -94,6 +107,7 @@ class Judge:
         path = folder / STORE
         with satchel.open(path) as store:
             yield from (f"check: {finding.message}" for finding in store.check())
+            yield from wrong_assets(store)
             # Moves the content of the outbox file into the store.
             store.state.flush()
             for expectation, reached in zip(self.expectations, progress, strict=True):
@@ -103,6 +117,7 @@ class Judge:
                 yield from self._wrong_files(folder, expectation, reached)
             if writes:
                 store.records("notes_0").put("after", AFTERWARDS)
+                yield from wrong_files_of_assets(store, path)
             yield from self._wrong_remote(folder, store, progress[0])
         # An empty one was made, and nothing was acknowledged.
         spooled = [each.name for each in folder.glob("*.outbox*") if each.stat().st_size > 0]
@@ -138,6 +153,7 @@ class Judge:
             if (folder / name).exists():
                 with satchel.open(folder / name, read_only=True) as store:
                     yield from (f"{name}: check: {finding.message}" for finding in store.check())
+                    yield from (f"{name}: {fault}" for fault in wrong_assets(store))
                     found = notes_of(store, expectation.actor)
             if self.is_durable and all(found != files.get(name) for files in possible):
                 yield f"{name} {'has other records than it should' if found else 'is missing'}"

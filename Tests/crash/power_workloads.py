@@ -178,6 +178,24 @@ class Writer:
 
         return Operation("reopen", act)
 
+    def picture(self) -> Operation:
+        """A record that refers to an asset; the same few assets again and again."""
+        key, number = f"n{self.dice.randrange(12)}", self.dice.randrange(15)
+        return Operation("picture", lambda host: host.put_picture(key, number))
+
+    def age(self) -> Operation:
+        return Operation("age", Host.age)
+
+    def prune_assets(self) -> Operation:
+        return Operation("prune-assets", Host.prune_assets)
+
+    def verify_assets(self) -> Operation:
+        return Operation("verify-assets", Host.verify_assets)
+
+    def delete_picture(self) -> Operation:
+        key = f"n{self.dice.randrange(12)}"
+        return Operation("delete", lambda host: host.notes.delete(key))
+
     def pause(self) -> Operation:
         return Operation("pause", lambda host: None)
 
@@ -295,6 +313,30 @@ def recover(w: Writer) -> Iterator[Operation]:
         yield from [w.recover(), w.put(), w.drop_recovered()]
 
 
+def assets(w: Writer) -> Iterator[Operation]:
+    """Assets come and go, are pruned, backed up, restored and recovered."""
+    yield from [w.picture(), w.picture(), w.back_up()]
+    kinds = [w.picture, w.picture, w.picture, w.delete_picture, w.delete_picture, w.put, w.reopen]
+    for _ in range(6):
+        yield from w.choose(5, *kinds)
+        yield from [w.age(), w.prune_assets()]
+        yield from w.choose(4, *kinds, w.prune_assets, w.verify_assets, w.back_up)
+    for _ in range(3):
+        yield from w.choose(4, *kinds, w.back_up)
+        yield from [w.age(), w.prune_assets(), w.restore(), w.picture(), w.verify_assets()]
+    yield from [w.recover(), w.picture(), w.drop_recovered(), w.age(), w.prune_assets()]
+
+
+def pictures(w: Writer) -> Iterator[Operation]:
+    """For each of two processes, of which one prunes and verifies what both put and delete."""
+    kinds = [w.picture, w.picture, w.picture, w.delete_picture, w.delete_picture, w.reopen]
+    upkeep = [w.prune_assets, w.verify_assets]
+    for _ in range(8):
+        yield from w.choose(3, *kinds)
+        yield w.age()
+        yield from w.choose(3, *upkeep, *(kinds if w.actor else upkeep))
+
+
 def processes(w: Writer) -> Iterator[Operation]:
     """For each of two processes that have the store open.
 
@@ -327,12 +369,13 @@ class Workload:
 WORKLOADS = [
     *(
         Workload(make.__name__, make)
-        for make in [records, mixed, prune, photos, large, files, outbox, shards, synced]
+        for make in [records, mixed, prune, photos, large, files, outbox, shards, synced, assets]
     ),
     *(Workload(make.__name__, make) for make in [restore, recover]),
     # Few moments of it matter.
     Workload("making", making, until="-wal", weight=5),
     Workload("processes", processes, actors=2),
     Workload("makers", makers, actors=2),
+    Workload("pictures", pictures, actors=2),
     Workload("relaxed", mixed, durability="relaxed"),
 ]
