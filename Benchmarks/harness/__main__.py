@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .assets import PICTURES, QUICK_PICTURES, asset_rows, asset_table, assets
+from .assets import READING as READING_OF_ASSETS
 from .backup import LIBRARIES, QUICK_LIBRARIES, back_up
 from .backup_rows import backup_rows, backup_table
 from .backup_rows import reading as reading_of_backups
@@ -59,13 +61,14 @@ SYNC_ROUNDS = 3
 """At most, of W7, where requests are the same in each, of W8, W9 and of live queries."""
 LOADS = 50
 """Fresh processes that load a library."""
-WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "live", "sync")
+WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "live", "sync")
 """W1 with W2, which reads what it wrote, and its growth; W5 with an app's start; W6 with size and load."""
 TABLES = {
     "W5": lambda figures: f"{record_table(figures['records'])}\n\n{start_table(figures)}",
     "W7": lambda figures: record_sync_table(figures["record-sync"], tuple({*QUICK_SYNCED, *SYNCED})),
     "W8": lambda figures: search_table(figures["search"]),
     "W9": lambda figures: backup_table(figures["backup"], (*QUICK_LIBRARIES, *LIBRARIES)),
+    "W10": lambda figures: asset_table(figures["assets"]),
     "live": lambda figures: live_table(figures["live"]),
     "sync": lambda figures: sync_table(figures["sync"]),
 }
@@ -128,6 +131,7 @@ class Measured:
         self.record_sets = QUICK_SETS if self.quick else SETS
         self.synced = QUICK_SYNCED if self.quick else SYNCED
         self.libraries = QUICK_LIBRARIES if self.quick else LIBRARIES
+        self.pictures = QUICK_PICTURES if self.quick else PICTURES
         self.parts: dict[str, Part] = {}
         self.part = Part(self.rounds)
 
@@ -167,6 +171,7 @@ class Measured:
             "W7": self.synchronize_records,
             "W8": self.search,
             "W9": self.back_up,
+            "W10": self.assets,
             "live": self.observe,
             "sync": self.synchronize,
         }
@@ -241,6 +246,11 @@ class Measured:
         self.part.figures["backup"] = measured
         self.part.rows += backup_rows(measured, self.libraries)
 
+    def assets(self) -> None:
+        measured = assets(self.pictures, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
+        self.part.figures["assets"] = measured
+        self.part.rows += asset_rows(measured, self.pictures)
+
     def observe(self) -> None:
         rounds = min(self.rounds, SYNC_ROUNDS)
         self.part.figures["live"] = live(self.record_sets[0], rounds, self.with_satchel)
@@ -282,6 +292,8 @@ class Measured:
             sections["W8, everyone"] = search_table(self.figures["search"])
         if "W9" in self.parts:
             sections["W9, everyone"] = backup_table(self.figures["backup"], self.libraries)
+        if "W10" in self.parts:
+            sections["W10, everyone"] = asset_table(self.figures["assets"])
         if "live" in self.parts:
             sections["Live queries, everyone"] = live_table(self.figures["live"])
         text = updated(REPORT.read_text(encoding="utf-8"), self.rows, sections, turns)
@@ -303,11 +315,12 @@ class Measured:
             "W7, everyone": record_sync_table(self.figures["record-sync"], self.synced),
             "W8, everyone": search_table(self.figures["search"]),
             "W9, everyone": backup_table(self.figures["backup"], self.libraries),
+            "W10, everyone": asset_table(self.figures["assets"]),
             "Live queries, everyone": live_table(self.figures["live"]),
         }
         readings = [reading(self.gallery), reading_of_records(self.record_sets[0])]
         readings += [reading_of_synced(self.synced), reading_of_search(self.shape), reading_of_backups()]
-        readings.append(READING_OF_LIVE)
+        readings += [READING_OF_ASSETS, READING_OF_LIVE]
         subjects = ("\n".join(readings), tables)
         content = markdown(self.rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
         report.write_text(content, encoding="utf-8")
