@@ -42,7 +42,15 @@ def test_a_backup_is_a_store(store, planner):
     assert re.fullmatch(r"planner\.backup: \d+\.\d kB\n", result.out)
     assert result.err == ""
     report = store("backup", planner.name, "planner.backup", "--json").json
-    assert set(report) == {"path", "pages", "bytes", "milliseconds", "removed"}
+    assert set(report) == {
+        "path",
+        "pages",
+        "bytes",
+        "milliseconds",
+        "assets",
+        "missing_assets",
+        "removed",
+    }
     assert (report["path"], report["removed"]) == ("planner.backup", [])
     assert report["bytes"] == os.path.getsize(planner.folder / "planner.backup")
     store("check", "planner.backup")

@@ -53,7 +53,7 @@ def test_a_program_as_it_is_written(tmp_path: Path, remote_copy: Remote) -> None
 
 def test_arguments_have_their_names_and_places() -> None:
     assert list(inspect.signature(satchel.restore).parameters) == ["backup", "path"]
-    assert list(inspect.signature(satchel.Store.backup).parameters) == ["self", "path", "progress"]
+    assert list(inspect.signature(satchel.Store.backup).parameters) == ["self", "path", "progress", "assets"]
     setting = list(inspect.signature(satchel.State.set).parameters)
     assert setting == ["self", "key", "value", "sensitive", "synced"]
     listing = list(inspect.signature(satchel.Records.list).parameters)
