@@ -22,7 +22,7 @@ READING = """\
 
 
 def job(name: str) -> str:
-    """What the job of a peer is called."""
+    """Names the job of a peer."""
     return f"assets-{name}"
 
 

@@ -233,7 +233,7 @@ package struct AssetFolder: Sendable {
       if calls.remove(directory.descriptor, name) == 0 || errno == ENOENT { return }
       let code = errno
       var status = stat()
-      // A directory is none of ours: it stays.
+      // A directory that is not ours stays.
       guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
         status.st_mode & S_IFMT == S_IFDIR
       else { throw SatchelError(errno: code, directory.path + "/" + name) }

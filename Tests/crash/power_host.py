@@ -50,7 +50,7 @@ def picture(number: int) -> bytes:
 
 
 def wrong_assets(store: satchel.Store) -> Iterator[str]:
-    """What a record refers to, and what is said to be here, has its bytes; nothing is written."""
+    """Checks that each asset of a record, and each that is said to be here, has its bytes; writes nothing."""
     for info in store.assets.list(state="here"):
         name = str(info.sha256)
         try:
