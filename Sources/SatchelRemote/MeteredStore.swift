@@ -216,6 +216,8 @@ private final class MeteredReceiver: BodyReceiver {
     self.count = count
   }
 
+  var end: Int64? { receiver.end }
+
   func begin(size: Int64?, etag: ETag?) throws(ObjectStoreError) {
     try receiver.begin(size: size, etag: etag)
   }

@@ -36,6 +36,26 @@ struct TransferConformance {
     }
   }
 
+  @Test("a range of an object is read, and no more", arguments: ConformingStore.allCases)
+  func ranges(kind: ConformingStore) throws {
+    try kind.withStores { one, other in
+      let bytes = TransferFixture.bytes(3 * FileBody.blockSize + 7)
+      _ = try fixture.transfer(one).upload(fixture.key, from: fixture.body(bytes), condition: .none)
+      let size = Int64(bytes.count)
+      let ranges: [Range<Int64>] = [
+        0..<1, 0..<size, 5..<5, 5..<300_000, size - 1..<size, 262_144..<524_288,
+      ]
+      for range in ranges {
+        var read: [UInt8] = []
+        let metered = MeteredStore(other)
+        try fixture.transfer(metered).read(fixture.key, range) { read.append(contentsOf: $0) }
+        #expect(read == Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+        if kind == .directory { #expect(metered.traffic.bytesDown == Int64(range.count)) }
+      }
+      #expect(try reason { try fixture.transfer(other).read(fixture.key, 5..<size + 1) { _ in } } != nil)
+    }
+  }
+
   @Test("a host's file goes in parts and comes in ranges, under the condition of the write")
   func hostsParts() throws {
     try ConformingStore.callbacksInParts.withStores { one, other in

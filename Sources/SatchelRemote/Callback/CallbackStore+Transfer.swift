@@ -26,14 +26,15 @@ extension CallbackStore: MultipartStore {
     }
     var (known, offset, isFirst) = (known, offset, true)
     while true {
+      let length = min(Self.partSize, max((receiver.end ?? .max) - offset, 1))
       let range = try call(about: key.text, cancellation, isConditional: known != nil) {
-        try transfers.getRange(key.text, offset, Self.partSize, known?.text, cancellation)
+        try transfers.getRange(key.text, offset, length, known?.text, cancellation)
       }
       let etag = try Self.etag(range.etag, key)
       guard known == nil || known == etag, offset <= range.size else {
         throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed")
       }
-      guard Int64(range.body.count) <= min(Self.partSize, range.size - offset),
+      guard Int64(range.body.count) <= min(length, range.size - offset),
         !range.body.isEmpty || offset == range.size
       else { throw Self.foreign(key.text, "returns a range with too many bytes, or without any") }
       known = etag
@@ -41,7 +42,7 @@ extension CallbackStore: MultipartStore {
       isFirst = false
       try receiver.receive(range.body)
       offset += Int64(range.body.count)
-      if offset == range.size { return }
+      if offset == range.size || receiver.end.map({ offset >= $0 }) ?? false { return }
     }
   }
 

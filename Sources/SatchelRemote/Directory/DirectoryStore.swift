@@ -268,7 +268,7 @@ extension DirectoryStore: LazyObjectStore, TransferStore {
     }
     // Without an ETag, which would need another reading: an open file remains the same version.
     try receiver.begin(size: file.size, etag: nil)
-    try file.forEachPart(from: offset, cancellation) { part throws(ObjectStoreError) in
+    try file.forEachPart(from: offset, to: receiver.end, cancellation) { part throws(ObjectStoreError) in
       try receiver.receive(part)
     }
   }

@@ -47,16 +47,17 @@ struct ObjectFile: ~Copyable {
 
   /// Reads the content from an offset on.
   func forEachPart(
-    from start: Int64 = 0, _ cancellation: Cancellation,
+    from start: Int64 = 0, to end: Int64? = nil, _ cancellation: Cancellation,
     _ body: (UnsafeRawBufferPointer) throws(ObjectStoreError) -> Void
   ) throws(ObjectStoreError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: Int(min(max(size, 1), Int64(FileBody.blockSize))), alignment: 16)
     defer { buffer.deallocate() }
+    let end = min(end ?? size, size)
     var offset = start
-    while offset < size {
+    while offset < end {
       try cancellation.check()
-      let length = Int(min(Int64(buffer.count), size - offset))
+      let length = Int(min(Int64(buffer.count), end - offset))
       let count = pread(file.number, buffer.baseAddress, length, off_t(offset))
       if count < 0 {
         if errno == EINTR { continue }

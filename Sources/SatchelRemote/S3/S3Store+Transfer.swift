@@ -19,7 +19,11 @@ extension S3Store: TransferStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) {
     var headers: [SigningRequest.Field] = []
-    if offset > 0 { headers.append(("range", "bytes=\(offset)-")) }
+    // A range without bytes cannot be requested.
+    let last = receiver.end.map { max($0 - 1, offset) }
+    if offset > 0 || last != nil {
+      headers.append(("range", "bytes=\(offset)-\(last.map(String.init) ?? "")"))
+    }
     if let known { headers.append(("if-match", quoting.withLock { $0 }.header(known))) }
     let request = SigningRequest(
       .get, host: endpoint.host, path: try endpoint.path(of: key), headers: headers)

@@ -1,6 +1,24 @@
 import SatchelCore
 
-/// The body of a write: a range of an open file, which is read in blocks while it is sent, any number of times.
+/// The bytes of a body: those of a file, or bytes that are made while they are read.
+package protocol BodySource: Sendable {
+  /// The size in bytes.
+  var size: Int64 { get }
+
+  /// The error for bytes that are not those of an earlier reading, or not the expected ones.
+  var changed: ObjectStoreError { get }
+
+  /// Fills the buffer with the bytes at an offset; the source has them.
+  ///
+  /// - Throws: errors of the class `object`
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(ObjectStoreError)
+
+  /// - Throws: `changed` when the source has been written since it was opened
+  func checkUnchanged() throws(ObjectStoreError)
+}
+
+/// The body of a write: a range of an open file, or of another source, which is read in blocks while it is sent, any
+/// number of times.
 ///
 /// Each reading yields the same bytes: a file that changes meanwhile fails the reading before its last block, so that
 /// no store has a whole object of it.
@@ -12,7 +30,7 @@ package struct FileBody: Sendable {
   package let name: String
   /// The size in bytes.
   package let count: Int64
-  private let file: SourceFile
+  private let file: any BodySource
   private let start: Int64
   private let checksum: ContentChecksum?
   /// Gets the number of bytes of each block that is sent.
@@ -26,10 +44,14 @@ package struct FileBody: Sendable {
   ///   - checksum: that of the bytes, where it is known
   /// - Throws: `.failed`, of the class `object`
   package init(_ file: Int32, name: String, checksum: ContentChecksum? = nil) throws(ObjectStoreError) {
-    self.file = try SourceFile(duplicating: file, name)
+    try self.init(SourceFile(duplicating: file, name), name: name, checksum: checksum)
+  }
+
+  package init(_ source: any BodySource, name: String, checksum: ContentChecksum? = nil) {
+    file = source
     self.name = name
     self.checksum = checksum
-    (start, count) = (0, self.file.size)
+    (start, count) = (0, source.size)
   }
 
   private init(part range: Range<Int64>, of whole: FileBody) {
@@ -148,7 +170,7 @@ final class FileBodyReader {
 }
 
 /// An open file that is read from several threads.
-private final class SourceFile: Sendable {
+private final class SourceFile: BodySource {
   let size: Int64
   private let file: Descriptor
   private let name: String

@@ -84,7 +84,19 @@ package struct ObjectTransfer: Sendable {
     return target.digests()
   }
 
-  private func receive(_ key: ObjectKey, into target: DownloadTarget) throws(ObjectStoreError) {
+  /// Reads a range of an object, and goes on where a request has broken off.
+  ///
+  /// - Parameter body: gets the bytes in blocks, each once
+  /// - Throws: `.notFound`, `.failed(.damaged)` for an object that ends before the range does; the errors of `body`
+  package func read(
+    _ key: ObjectKey, _ range: Range<Int64>,
+    _ body: @escaping (UnsafeRawBufferPointer) throws(ObjectStoreError) -> Void
+  ) throws(ObjectStoreError) {
+    if range.isEmpty { return }
+    try receive(key, into: RangeTarget(key, range, progress: progress, body))
+  }
+
+  private func receive(_ key: ObjectKey, into target: any TransferTarget) throws(ObjectStoreError) {
     var (failures, restarts, start, before) = (0, 0, Clock.monotonic.now(), target.count)
     while true {
       do throws(ObjectStoreError) {
@@ -134,8 +146,68 @@ private final class ProgressInterval: Sendable {
   }
 }
 
+/// Receives bytes in several requests.
+private protocol TransferTarget: BodyReceiver {
+  /// The offset of the next byte.
+  var count: Int64 { get }
+  /// That of the object whose bytes arrived in this call.
+  var etag: ETag? { get }
+
+  /// Begins again: the object has been changed.
+  func restart() throws(ObjectStoreError)
+
+  func checkComplete() throws(ObjectStoreError)
+}
+
+/// Receives a range of an object that never changes.
+private final class RangeTarget: TransferTarget {
+  private let key: ObjectKey
+  private let range: Range<Int64>
+  private let body: (UnsafeRawBufferPointer) throws(ObjectStoreError) -> Void
+  private let interval: ProgressInterval
+  private var size: Int64?
+  private(set) var count: Int64
+  private(set) var etag: ETag?
+
+  init(
+    _ key: ObjectKey, _ range: Range<Int64>,
+    progress: @escaping @Sendable () throws(ObjectStoreError) -> Void,
+    _ body: @escaping (UnsafeRawBufferPointer) throws(ObjectStoreError) -> Void
+  ) {
+    (self.key, self.range, self.body, count) = (key, range, body, range.lowerBound)
+    interval = ProgressInterval(progress)
+  }
+
+  var end: Int64? { range.upperBound }
+
+  private var damaged: ObjectStoreError {
+    ObjectStoreError(
+      .failed(.damaged), "\(key): has fewer bytes than it was written with", faultClass: .object)
+  }
+
+  func begin(size: Int64?, etag: ETag?) throws(ObjectStoreError) {
+    (self.size, self.etag) = (size ?? self.size, etag ?? self.etag)
+    if let size, size < range.upperBound { throw damaged }
+  }
+
+  func receive(_ block: UnsafeRawBufferPointer) throws(ObjectStoreError) {
+    let part = block.prefix(Int(min(range.upperBound - count, Int64(block.count))))
+    if part.isEmpty { return }
+    try body(UnsafeRawBufferPointer(rebasing: part))
+    count += Int64(part.count)
+    try interval.add(part.count)
+  }
+
+  func restart() throws(ObjectStoreError) { throw damaged }
+
+  func checkComplete() throws(ObjectStoreError) {
+    guard count < range.upperBound else { return }
+    throw ObjectStoreError(.truncated, "\(key): \(count - range.lowerBound) of \(range.count) bytes arrived")
+  }
+}
+
 /// Receives an object: hashes its blocks, and appends them to a file, if there is one.
-private final class DownloadTarget: BodyReceiver {
+private final class DownloadTarget: TransferTarget {
   private let file: DownloadFile?
   private let key: ObjectKey
   private let limit: Int64
@@ -143,7 +215,6 @@ private final class DownloadTarget: BodyReceiver {
   private var hash = ContentHash()
   private var size: Int64?
   private(set) var count: Int64
-  /// That of the object whose bytes arrived in this call.
   private(set) var etag: ETag?
 
   init(

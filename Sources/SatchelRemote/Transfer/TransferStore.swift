@@ -13,7 +13,7 @@ package protocol TransferStore: ObjectStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag
 
-  /// Reads an object's bytes from an offset to the end.
+  /// Reads an object's bytes from an offset to the end, or to that of the receiver.
   ///
   /// - Parameters:
   ///   - known: the ETag that the object must still have; nil for any
@@ -28,6 +28,9 @@ package protocol TransferStore: ObjectStore {
 
 /// Receives the bytes of an object in blocks.
 package protocol BodyReceiver: AnyObject {
+  /// The offset at which a store may end, the bytes after it being ignored; nil for all bytes, by default.
+  var end: Int64? { get }
+
   /// Called before the first block.
   ///
   /// - Parameters:
@@ -192,6 +195,8 @@ extension ObjectStore {
 }
 
 extension BodyReceiver {
+  package var end: Int64? { nil }
+
   /// Receives a block of bytes in memory.
   func receive(_ bytes: some Collection<UInt8>) throws(ObjectStoreError) {
     let failure = Array(bytes).withUnsafeBytes { block -> ObjectStoreError? in
