@@ -56,6 +56,11 @@ struct SyncHead: Sendable, Equatable {
   var fence: Int64 = 0
   /// Times of this head's predecessors.
   var times = SyncTimes()
+  /// Whether the log may have replaced one that was lost: objects of assets of other logs are not deleted, and an entry may
+  /// name them again. True for a new log, also for the first one, whose writer cannot know whether there was another.
+  var adopts = true
+  /// All objects of assets with a lower fence are named: sweeps have deleted the others.
+  var swept: Int64 = 0
   /// Tombstones up to this sequence number are not entries, and packs may lack them.
   var horizon: Int64 = 0
   /// The position in another log up to which this one has the same history.
@@ -166,6 +171,8 @@ struct SyncHead: Sendable, Equatable {
       add(",")
     }
     if horizon > 0 { add(#""horizon":\#(horizon),"#) }
+    if adopts { add(#""adopt":true,"#) }
+    if swept > 0 { add(#""swept":\#(swept),"#) }
     if let follows {
       add(#""follows":{"epoch":\#(follows.epoch),"log":"\#(follows.log)","number":\#(follows.number)},"#)
     }
@@ -208,7 +215,8 @@ struct SyncHead: Sendable, Equatable {
 extension SyncHead {
   private static let known = [
     "format", "closed", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "times",
-    "horizon", "follows", "key", "successions", "origin", "packs", "inline_from", "retired", "missing",
+    "horizon", "adopt", "swept", "follows", "key", "successions", "origin", "packs", "inline_from", "retired",
+    "missing",
     "signature", SyncHeadChecksum.member,
   ]
   private static let memberLimit = 64
@@ -243,10 +251,8 @@ extension SyncHead {
         format > Self.format ? .newer : .damaged,
         "head: /format is \(format), and this version reads \(Self.format)")
     }
-    if let closed = members.raw("closed") {
-      guard closed.elementsEqual("true".utf8) else { throw members.failure("closed", "is not true") }
-      isClosed = true
-    }
+    isClosed = try Self.isSet("closed", members)
+    adopts = try Self.isSet("adopt", members)
     let numbers = SyncPack.numbers
     position = Position(
       epoch: try members.integer("epoch", 1...numbers.upperBound), log: try members.digits("log", count: 16),
@@ -259,6 +265,7 @@ extension SyncHead {
     }
     self.digest = digest
     fence = try members.integer("fence", 0...position.number)
+    swept = try members.integerIfAny("swept", 0...fence) ?? 0
     times = try SyncTimes(members, number: position.number)
     horizon = try members.integerIfAny("horizon", 0...position.number) ?? 0
     if members.raw("follows") != nil {
@@ -292,6 +299,13 @@ extension SyncHead {
       throw members.failure("retired", "has the name of a pack")
     }
     others = members.others(than: Self.known)
+  }
+
+  /// Whether a member is there that can only be true.
+  private static func isSet(_ member: String, _ members: SyncMembers) throws -> Bool {
+    guard let value = members.raw(member) else { return false }
+    guard value.elementsEqual("true".utf8) else { throw members.failure(member, "is not true") }
+    return true
   }
 
   private static func names(_ member: String, _ members: SyncMembers) throws -> [String] {

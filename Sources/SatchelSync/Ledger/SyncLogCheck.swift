@@ -28,7 +28,9 @@ package enum SyncLogCheck {
       }
       // During a long step the sums belong to neither generation.
       if state.phase == nil, orphans == 0 {
-        try checkSums(state, of: SyncRowTable(connection: connection, documents: documents), report)
+        let table = SyncRowTable(connection: connection, documents: documents)
+        try checkSums(state, of: table, report)
+        try AssetTables(connection).check(table, report)
       }
       if state.phase == nil { checkHead(state, report) }
       return findings
@@ -101,7 +103,7 @@ extension SyncLogTables {
         for sql: StaticString in ["DELETE FROM sync_entry", "DELETE FROM sync_collection"] {
           try connection.run(sql)
         }
-        return
+        return try AssetTables(connection).clear()
       }
       try connection.run(
         "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 1 << 40, 0)",
@@ -119,6 +121,7 @@ extension SyncLogTables {
       try connection.run(
         "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL")
       try forgetLost(connection)
+      try AssetTables(connection).rebuild(SyncRowTable(connection: connection, documents: documents))
     }
   }
 

@@ -146,6 +146,9 @@ extension SyncLogTables {
           .integer(pull.generation))
         guard count == sums.count else { throw Self.changedMeanwhile }
         (state.digest, state.count, state.bytes) = (sums.digest, sums.count, sums.bytes)
+        if head.adopts, let known = state.position, known.log != head.position.log {
+          try AssetTables(transaction.connection).keepFormer(state.generation)
+        }
         state.previous = state.generation
         state.generation = pull.generation
         state.droppedThrough = pull.droppedThrough
@@ -154,6 +157,7 @@ extension SyncLogTables {
       } else {
         state.phase = nil
       }
+      if !head.adopts { try AssetTables(transaction.connection).forgetFormer() }
       state.move(to: head, head.serialized(), etag)
       try state.write(transaction.connection)
       state.work = try work(transaction.connection)

@@ -136,7 +136,7 @@ extension SyncLogTables {
         row.key, writer: collected.writer, number: sequence, outgoing.content.document ?? []) : nil
     let envelope = SyncEnvelope(
       outgoing.content, of: row.key, version: outgoing.version, writer: collected.writer, number: sequence,
-      base: base, ancestors: try row.allAncestors(), salt: salt)
+      base: base, ancestors: try row.allAncestors(), assets: outgoing.assets, salt: salt)
     collected.changes.state.replace(row.entry, by: envelope.bytes, of: row.key)
     collected.bytes += SyncEntry.frameSize(envelope.bytes.count)
     collected.changes.changes.append(
@@ -247,6 +247,7 @@ extension SyncLogTables {
     }
     if !isOpen {
       let fits = state.digest == head.digest && state.count == head.count && state.bytes == head.bytes
+      if !head.adopts { try AssetTables(transaction.connection).forgetFormer() }
       // Without the ETag the head is read again, and the entries with it.
       state.move(to: head, upload.head, fits ? upload.etag : nil)
       state.upload = nil

@@ -225,6 +225,7 @@ extension SyncLogTables {
       WHERE l.remote = sync_owner.remote AND l.user = sync_owner.user
       """,
       "DELETE FROM sync_log", "DELETE FROM sync_entry", "DELETE FROM sync_collection",
+      "DELETE FROM sync_asset", "DELETE FROM sync_asset_reference",
     ] {
       try connection.run(sql)
     }

@@ -267,7 +267,7 @@ struct SyncRowTable {
     let length = [remote, base, inFlight].reduce(0) { $0 + ($1?.count ?? 0) }
     // SQLite leaves a row that becomes shorter in its page, and merges pages only where rows are deleted.
     let isMoved = row.id != 0 && length + 128 < row.storedLength
-    if isMoved { try delete(row.id) }
+    if isMoved { try deleteRow(row.id) }
     try Self.binding(
       remote: remote, base: base, inFlight: inFlight, ancestors: row.ancestors?.bytes
     ) {
@@ -300,10 +300,16 @@ struct SyncRowTable {
           Binding(row.received), baseReceived, tombstone, .integer(row.id))
       }
     }
+    try AssetTables(connection).note(row, id: row.id == 0 ? connection.lastInsertedRow : row.id)
   }
 
   /// - Throws: `.damaged` when there is no such row
   func delete(_ id: Int64) throws {
+    try AssetTables(connection).forget(id)
+    try deleteRow(id)
+  }
+
+  private func deleteRow(_ id: Int64) throws {
     try connection.run("DELETE FROM sync_entry WHERE id = ?", .integer(id))
     guard connection.changes == 1 else { throw RowOrder.damaged("sync_entry") }
   }

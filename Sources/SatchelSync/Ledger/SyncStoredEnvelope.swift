@@ -6,8 +6,8 @@ import SatchelJSON
 ///
 /// One byte for the form, 16 of the checksum, and then as numbers of 7 bits a byte, the lowest bits first: the
 /// envelope's length, its version, its number, its revision, the time of the change, and how much later than its
-/// creation that is. Then the writer's name, and for each of the ancestors its name, its number and its checksum. The
-/// payload is the rest. An envelope that is stored as it was sent is JSON, which never begins with one of these bytes.
+/// creation that is. Then the writer's name, for each of the ancestors its name, its number and its checksum, and the
+/// SHA-256 of each asset. The payload is the rest. An envelope that is stored as it was sent is JSON, which never begins with one of these bytes.
 struct SyncStoredEnvelope: Sendable {
   enum Form: UInt8 {
     /// The payload is the name of a key and the envelope, sealed under it; empty for one that is never opened. Without
@@ -36,6 +36,7 @@ struct SyncStoredEnvelope: Sendable {
     var content: SyncContent
     var writer: String
     var ancestors: SyncVersionVector
+    var assets: [AssetDigest]
   }
 
   /// - Throws: `SatchelError` (`damaged`)
@@ -55,7 +56,8 @@ struct SyncStoredEnvelope: Sendable {
       version: version, number: number,
       content: SyncContent(
         document: Array("{}".utf8), revision: revision, created: created, modified: modified),
-      writer: try reader.name(), ancestors: try SyncVersionVector(reading: &reader))
+      writer: try reader.name(), ancestors: try SyncVersionVector(reading: &reader),
+      assets: try (0..<reader.number(0...Int64(SyncEnvelope.maximumAssets))).map { _ in try reader.digest() })
     end = reader.offset
     self.bytes = bytes
   }
@@ -64,7 +66,8 @@ struct SyncStoredEnvelope: Sendable {
   func envelope(of key: SyncKey) -> SyncEnvelope {
     SyncEnvelope(
       bytes: bytes, key: key, version: metadata.version, content: metadata.content, writer: metadata.writer,
-      number: metadata.number, ancestors: metadata.ancestors, lockedChecksum: checksum)
+      number: metadata.number, ancestors: metadata.ancestors, assets: metadata.assets,
+      lockedChecksum: checksum)
   }
 
   /// The form that bytes are stored in; nil for an envelope as it was sent.
@@ -85,6 +88,8 @@ struct SyncStoredEnvelope: Sendable {
     }
     append(name: envelope.writer, to: &bytes)
     envelope.ancestors.append(to: &bytes)
+    append(Int64(envelope.assets.count), to: &bytes)
+    for asset in envelope.assets { bytes += asset.bytes }
     return bytes
   }
 
@@ -157,7 +162,7 @@ struct SyncStoredEnvelope: Sendable {
     content.document = document
     let made = SyncEnvelope(
       content, of: entry, version: metadata.version, writer: metadata.writer, number: metadata.number,
-      base: nil, ancestors: metadata.ancestors)
+      base: nil, ancestors: metadata.ancestors, assets: metadata.assets)
     return made.checksum == checksum && made.bytes.count == size ? made : nil
   }
 
@@ -214,6 +219,11 @@ extension SyncStoredEnvelope {
       }
       guard let number = Int64(exactly: value), range.contains(number) else { throw Self.damaged }
       return number
+    }
+
+    mutating func digest() throws -> AssetDigest {
+      guard let digest = AssetDigest(try bytes(AssetDigest.length)) else { throw Self.damaged }
+      return digest
     }
 
     /// The name of a writer.

@@ -9,8 +9,10 @@ package struct SyncEnvelope: Sendable, Equatable {
   static let format: Int64 = 2
   /// The maximum size of a document in bytes.
   package static let maximumDocument = 32 << 20
-  /// The maximum size of an envelope: of the document, and 64 KiB for all other members.
-  static let maximumSize = maximumDocument + 64 << 10
+  /// The maximum number of assets that a document refers to.
+  package static let maximumAssets = 10_000
+  /// The maximum size of an envelope: of the document, and 1 MiB for all other members.
+  static let maximumSize = maximumDocument + 1 << 20
   /// The numbers of a writer's changes.
   static let numbers: ClosedRange<Int64> = 0...1 << 53
   /// The revisions of documents. A local one may be greater, after one of 2^52 was received: it is sent as 2^52.
@@ -30,6 +32,9 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// The writer's own number of the change, which it never uses twice for one key.
   package let number: Int64
   package let ancestors: SyncVersionVector
+  /// The assets that the document refers to, ascending. They are named beside it, so that no device has to know how a
+  /// collection refers to assets.
+  package let assets: [AssetDigest]
   /// Of sensitive content, 32 random hexadecimal digits: the checksum, which others that were built on it name in plain
   /// text, reveals nothing about it. Nil for content that is not sensitive.
   package let salt: String?
@@ -42,7 +47,8 @@ package struct SyncEnvelope: Sendable, Equatable {
 
   init(
     bytes: [UInt8], key: SyncKey, version: Int64, content: SyncContent, writer: String, number: Int64,
-    ancestors: SyncVersionVector, salt: String? = nil, lockedChecksum: String? = nil
+    ancestors: SyncVersionVector, assets: [AssetDigest] = [], salt: String? = nil,
+    lockedChecksum: String? = nil
   ) {
     self.bytes = bytes
     self.key = key
@@ -51,6 +57,7 @@ package struct SyncEnvelope: Sendable, Equatable {
     self.writer = writer
     self.number = number
     self.ancestors = ancestors
+    self.assets = assets
     self.salt = salt
     isLocked = lockedChecksum != nil
     checksum = lockedChecksum ?? SHA256.digest(bytes).prefix(Self.checksumDigits / 2).hexadecimal
@@ -61,26 +68,32 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// - Parameters:
   ///   - base: the envelope that it replaces: the new one is never older, whatever the clocks say
   ///   - ancestors: the versions that the content was built on
+  ///   - assets: those that the document refers to, ascending
   ///   - salt: of sensitive content, 32 random hexadecimal digits
   package init(
     _ content: SyncContent, of key: SyncKey, version: Int64, writer: String, number: Int64,
-    base: SyncEnvelope?, ancestors: SyncVersionVector, salt: String? = nil
+    base: SyncEnvelope?, ancestors: SyncVersionVector, assets: [AssetDigest] = [], salt: String? = nil
   ) {
+    let assets = content.isDeleted ? [] : assets
     var content = content
     content.modified = max(content.modified, base?.content.modified ?? 0)
     content.revision = min(content.revision, Self.revisions.upperBound)
     self.init(
       bytes: Self.bytes(
-        content, of: key, version: version, writer: writer, number: number, ancestors: ancestors, salt: salt),
-      key: key, version: version,
-      content: content, writer: writer, number: number, ancestors: ancestors, salt: salt)
+        content, of: key, version: version, writer: writer, number: number, ancestors: ancestors,
+        assets: assets,
+        salt: salt),
+      key: key, version: version, content: content, writer: writer, number: number, ancestors: ancestors,
+      assets: assets, salt: salt)
   }
 
   /// Whether its bytes are those that this version writes for its content.
   var isCanonical: Bool {
     bytes
       == Self.bytes(
-        content, of: key, version: version, writer: writer, number: number, ancestors: ancestors, salt: salt)
+        content, of: key, version: version, writer: writer, number: number, ancestors: ancestors,
+        assets: assets,
+        salt: salt)
   }
 
   /// Whether its content is sensitive: it is stored sealed, and sent in an encrypted log only.
@@ -108,7 +121,7 @@ package struct SyncEnvelope: Sendable, Equatable {
 
   private static func bytes(
     _ content: SyncContent, of key: SyncKey, version: Int64, writer: String, number: Int64,
-    ancestors: SyncVersionVector, salt: String?
+    ancestors: SyncVersionVector, assets: [AssetDigest], salt: String?
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity((content.document?.count ?? 0) + 384)
@@ -121,6 +134,7 @@ package struct SyncEnvelope: Sendable, Equatable {
     JSONValue.write(writer, into: &bytes)
     add(",\"ancestors\":")
     ancestors.write(into: &bytes)
+    if !assets.isEmpty { add(",\"assets\":[\(assets.map { "\"\($0)\"" }.joined(separator: ","))]") }
     if let salt { add(",\"sensitive\":\"\(salt)\"") }
     if let document = content.document {
       add(",\"document\":")
@@ -169,12 +183,17 @@ package struct SyncOutgoing: Sendable, Equatable {
   package var content: SyncContent
   /// The version of its collection's documents.
   package var version: Int64
+  /// The assets that the document refers to, ascending, each once; at most `SyncEnvelope.maximumAssets`.
+  package var assets: [AssetDigest]
   /// Whether the document has sensitive parts.
   package var isSensitive: Bool
 
-  package init(content: SyncContent, version: Int64, isSensitive: Bool = false) {
+  package init(
+    content: SyncContent, version: Int64, assets: [AssetDigest] = [], isSensitive: Bool = false
+  ) {
     self.content = content
     self.version = version
+    self.assets = assets
     self.isSensitive = isSensitive && !content.isDeleted
   }
 }
@@ -238,6 +257,23 @@ extension SyncEnvelope {
         created: try members.integer("created", time), modified: try members.integer("modified", time)),
       writer: writer, number: try members.integer("n", Self.numbers),
       ancestors: try SyncVersionVector(members.object("ancestors", limit: SyncVersionVector.limit)),
+      assets: try Self.assets(members, isDeleted: document == nil),
       salt: members.raw("sensitive") == nil ? nil : try members.digits("sensitive", count: Self.saltDigits))
+  }
+
+  private static func assets(_ members: SyncMembers, isDeleted: Bool) throws -> [AssetDigest] {
+    guard members.raw("assets") != nil else { return [] }
+    var assets: [AssetDigest] = []
+    for raw in try members.elements("assets", limit: maximumAssets) {
+      guard raw.first == UInt8(ascii: "\""), let digest = AssetDigest(SyncMembers.decoded(raw)) else {
+        throw members.failure("assets", "has a SHA-256 that is not 64 hexadecimal digits")
+      }
+      guard assets.last.map({ $0 < digest }) ?? true else {
+        throw members.failure("assets", "is not in ascending order")
+      }
+      assets.append(digest)
+    }
+    guard assets.isEmpty || !isDeleted else { throw members.failure("assets", "belongs to a deleted entry") }
+    return assets
   }
 }

@@ -105,12 +105,14 @@ package struct SyncVersionVector: Sendable, Equatable {
 package struct SyncKey: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The collection of state.
   package static let state = "@state"
+  /// The collection of assets: their entries say in which objects their bytes are.
+  package static let asset = "@asset"
 
   package let collection: String
   package let id: String
 
-  /// - Throws: `SatchelError` (`invalid`) for a collection that is neither `@state` nor a name of a-z, 0-9 and "_" with
-  ///   at most 64 characters, and for an id that does not have 1 to 255 bytes or has a control character
+  /// - Throws: `SatchelError` (`invalid`) for a collection that is not a name of a-z, 0-9 and "_" with at most 64
+  ///   characters, or one after "@", and for an id that does not have 1 to 255 bytes or has a control character
   package init(_ collection: String, _ id: String) throws {
     guard Self.isCollection(collection) else {
       throw SatchelError(.invalid, "\"\(collection.prefix(64))\" is not the name of a collection")
@@ -142,10 +144,13 @@ package struct SyncKey: Sendable, Hashable, Comparable, CustomStringConvertible 
       id: parts.last.map { String($0) ?? "" })
   }
 
+  /// Whether a name can be that of a collection. One that begins with "@" is reserved: where it is not known, its
+  /// entries are kept as those of an undeclared collection.
   package static func isCollection(_ name: String) -> Bool {
-    if name == state { return true }
-    let bytes = name.utf8
-    guard let first = bytes.first, first &- UInt8(ascii: "a") < 26, bytes.count <= 64 else { return false }
+    let bytes = name.utf8.dropFirst(name.utf8.first == UInt8(ascii: "@") ? 1 : 0)
+    guard let first = bytes.first, first &- UInt8(ascii: "a") < 26, name.utf8.count <= 64 else {
+      return false
+    }
     return bytes.allSatisfy {
       $0 &- UInt8(ascii: "a") < 26 || $0 &- UInt8(ascii: "0") < 10 || $0 == UInt8(ascii: "_")
     }

@@ -150,6 +150,7 @@ package struct SyncLogReport: Sendable, Equatable {
   }
 
   private mutating func addSent(_ key: SyncKey, isDeletion: Bool) {
+    if key.collection == SyncKey.asset { return }
     changeCounts(of: key) { if isDeletion { $0.deletedRemotely += 1 } else { $0.uploaded += 1 } }
   }
 

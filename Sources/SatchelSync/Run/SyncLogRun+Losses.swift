@@ -73,6 +73,7 @@ extension SyncLogRun {
     head.position = head.position.next(after: known, isRenumbered: false)
     head.id = HexadecimalName.random(digits: 32)
     head.fence = head.position.number
+    (head.adopts, head.swept, head.times) = (true, 0, SyncTimes())
     _ = try remote.replaceHead(remote.signed(&head), base: etag)
   }
 

@@ -67,7 +67,7 @@ struct SyncEnvelopeTests {
   static let damaged: [(String, String)] = [
     ("{\"format\":2", "[\"format\":2"), ("{\"format\":2,", "{"), ("\"format\":2", "\"format\":1"),
     ("\"format\":2", "\"format\":\"2\""), ("\"format\":2", "\"format\":2,\"format\":2"),
-    ("things", "Things"), ("things", "@other"), ("things", ""), ("things", "a/b"),
+    ("things", "Things"), ("things", "@Other"), ("things", ""), ("things", "a/b"),
     ("\"id\":\"a\"", "\"id\":\"\""), ("\"id\":\"a\"", "\"id\":\"\\u0001\""), ("\"id\":\"a\"", "\"id\":7"),
     ("\"id\":\"a\"", "\"id\":\"\(String(repeating: "x", count: 256))\""),
     ("\"version\":1", "\"version\":0"), ("\"version\":1", "\"version\":2147483648"), ("\"n\":9", "\"n\":-1"),

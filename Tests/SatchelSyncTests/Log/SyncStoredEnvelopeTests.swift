@@ -24,7 +24,10 @@ struct SyncStoredEnvelopeTests {
     let third = SyncEnvelope(
       ahead, of: try SyncKey("things", "a"), version: Int64(Int32.max), writer: first.writer, number: 0,
       base: nil, ancestors: SyncVersionVector(of: second))
-    return [first, second, third]
+    let fourth = SyncEnvelope(
+      first.content, of: first.key, version: 1, writer: first.writer, number: 3, base: nil,
+      ancestors: SyncVersionVector(of: first), assets: [1, 2].map { AssetContent([$0]).digest }.sorted())
+    return [first, second, third, fourth]
   }
 
   @Test("an envelope with the local document is stored without it, and opened with it alone")
@@ -32,13 +35,14 @@ struct SyncStoredEnvelopeTests {
     for envelope in try envelopes() {
       let stored = try #require(SyncStoredEnvelope.compact(envelope, document: document))
       #expect(SyncStoredEnvelope.form(of: stored) == .unchanged && SyncStoredEnvelope.isStored(stored))
-      #expect(stored.count < 100 + 60 * envelope.ancestors.versions.count)
+      #expect(stored.count < 100 + 60 * envelope.ancestors.versions.count + 32 * envelope.assets.count)
       #expect(try open(stored, document) == envelope.bytes)
       #expect(try open(stored, nil) == nil && open(stored, document + [0x20]) == nil)
       #expect(try open(stored, document, of: "b") == nil)
       let locked = try SyncEnvelope(stored: stored, of: envelope.key)
       #expect(locked.isLocked && locked.checksum == envelope.checksum && locked.writer == envelope.writer)
       #expect(locked.ancestors == envelope.ancestors && locked.number == envelope.number)
+      #expect(locked.assets == envelope.assets)
       #expect(locked.version == envelope.version && locked.content.revision == envelope.content.revision)
       #expect(locked.content.created == envelope.content.created)
       #expect(locked.content.modified == envelope.content.modified)
