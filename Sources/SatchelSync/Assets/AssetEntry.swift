@@ -56,8 +56,8 @@ struct AssetEntry: Sendable, Equatable {
     reservations = Array((reservations + [reservation]).suffix(Self.maximumReservations))
   }
 
-  /// The content is in an object: nothing else is named any more.
-  func located(at location: Location) -> AssetEntry {
+  /// The content, whose size is known now, is in an object: nothing else is named any more.
+  func located(at location: Location, size: Int64) -> AssetEntry {
     var entry = AssetEntry(size: size, location: location)
     entry.others = others
     return entry

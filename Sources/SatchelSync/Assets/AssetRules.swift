@@ -6,15 +6,7 @@
 /// mark; (6) an object is deleted only after a head that no longer names it; (7) a failed read marks an asset as suspect,
 /// and deletes nothing; (8) a device below the horizon joins from scratch.
 enum AssetRules {
-  /// Contents up to this size share an object of at most `bundle` bytes; contents up to `whole` are written by one
-  /// request; larger ones are reserved first.
-  static let small: Int64 = 256 << 10
-  static let bundle: Int64 = 8 << 20
-  static let whole: Int64 = 16 << 20
-  /// The maximum bytes of contents that one commit uploads, apart from one with a reservation.
-  static let bytesOfCommit: Int64 = 64 << 20
-
-  /// What is known of an asset that a record refers to.
+  /// The state of an asset that a record refers to, as far as it is known.
   struct Known: Sendable, Equatable {
     /// The entry; nil where there is none, for a tombstone, and for a damaged one.
     var entry: AssetEntry?
@@ -50,18 +42,18 @@ enum AssetRules {
   /// Rule 2: how a record's content gets into the remote; nil when the record cannot go.
   ///
   /// - Parameter adopts: whether the log may have been begun after another one was lost
-  static func way(_ known: Known, adopts: Bool) -> Way? {
+  static func way(_ known: Known, adopts: Bool, _ sizes: SyncSizes) -> Way? {
     if let entry = known.entry, entry.location != nil, !entry.isSuspect || known.isReferred {
       return .present
     }
-    if let size = known.size { return upload(size, known.entry) }
+    if let size = known.size { return upload(size, known.entry, sizes) }
     guard adopts, !known.hasEntry, let former = known.former else { return nil }
     return .adopt(size: former.size, former.location)
   }
 
   /// How the bytes that are here are uploaded, for a record or to repair an asset.
-  static func upload(_ size: Int64, _ entry: AssetEntry?) -> Way {
-    if size <= whole { return .upload }
+  static func upload(_ size: Int64, _ entry: AssetEntry?, _ sizes: SyncSizes) -> Way {
+    if size <= sizes.wholeAsset { return .upload }
     return entry?.reservations.first.map { .complete($0) } ?? .reserve
   }
 

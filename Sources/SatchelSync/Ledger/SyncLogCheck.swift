@@ -30,7 +30,7 @@ package enum SyncLogCheck {
       if state.phase == nil, orphans == 0 {
         let table = SyncRowTable(connection: connection, documents: documents)
         try checkSums(state, of: table, report)
-        try AssetTables(connection).check(table, report)
+        try SyncAssetTables(connection).check(table, report)
       }
       if state.phase == nil { checkHead(state, report) }
       return findings
@@ -103,7 +103,7 @@ extension SyncLogTables {
         for sql: StaticString in ["DELETE FROM sync_entry", "DELETE FROM sync_collection"] {
           try connection.run(sql)
         }
-        return try AssetTables(connection).clear()
+        return try SyncAssetTables(connection).clear()
       }
       try connection.run(
         "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 1 << 40, 0)",
@@ -121,7 +121,7 @@ extension SyncLogTables {
       try connection.run(
         "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL")
       try forgetLost(connection)
-      try AssetTables(connection).rebuild(SyncRowTable(connection: connection, documents: documents))
+      try SyncAssetTables(connection).rebuild(SyncRowTable(connection: connection, documents: documents))
     }
   }
 

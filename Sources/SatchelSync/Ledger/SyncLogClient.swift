@@ -39,6 +39,9 @@ package protocol SyncLogClient: Sendable {
   /// Ends open and waiting conflicts of keys whose entry the remote has lost: its version may be here alone.
   func keepLost(_ keys: [SyncKey], in transaction: Transaction) throws
 
+  /// The assets of the store; nil for a store without.
+  var assets: (any AssetStorage)? { get }
+
   /// The keys of waiting entries that may be applicable together with others.
   func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey]
 
@@ -51,6 +54,8 @@ package protocol SyncLogClient: Sendable {
 package typealias SyncDocuments = (SyncKey, Connection) throws -> [UInt8]?
 
 extension SyncLogClient {
+  package var assets: (any AssetStorage)? { nil }
+
   package func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? { nil }
 
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] { [] }

@@ -66,16 +66,48 @@ protocol SyncLogLedger: Sendable {
 
   // SEND
 
-  /// The changes that can be sent, in the order of their sequences, with envelopes made from one snapshot.
+  /// The changes that can be sent, in the order of their sequences, with envelopes made from one snapshot, and what has to
+  /// be done about their assets.
   ///
   /// - Throws: `SatchelError` (`busy`) while another process sends
-  func changes(_ state: inout SyncLogState) throws -> SyncChanges
+  func changes(_ state: inout SyncLogState, _ assets: AssetContext) throws -> SyncChanges
 
   /// The changes that could not be sent, and are tried again later.
   func postponed() throws -> [SyncFailure]
 
   /// The content of the next commits: the keys of pending changes, and the changes that cannot be sent.
   func preview() throws -> (changes: [(key: SyncKey, isDeletion: Bool)], failed: [SyncFailure])
+
+  // ASSETS
+
+  /// The assets of the store; nil for a store without.
+  var assets: (any AssetStorage)? { get }
+
+  /// Adds the entries of assets to the changes of a commit: those of their plan, and the marks and tombstones of what the
+  /// fold of its head refers to, or no longer does.
+  ///
+  /// - Parameters:
+  ///   - number: of the head
+  ///   - object: returns the name for a new reservation
+  /// - Returns: the objects that the head no longer names
+  /// - Throws: `SatchelError` (`busy`) when the position is no longer that of the changes
+  func addAssets(
+    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+  ) throws -> [AssetObject]
+
+  /// The assets whose object this device could not read, and, if wanted, those that are marked as suspect.
+  func doubted(limit: Int, suspects: Bool) throws -> [AssetDoubt]
+
+  /// Notes that objects could not be read, or are not listed: the next sync looks at them again.
+  func doubt(_ objects: [AssetObject]) throws
+
+  /// Ends doubts that were looked at.
+  func endDoubts(_ digests: [AssetDigest]) throws
+
+  /// All objects that the entries name.
+  func namedObjects() throws -> Set<AssetObject>
+
+  // UPKEEP
 
   /// The live entries in the interval of each pack, without tombstones up to a horizon.
   func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries]
@@ -191,6 +223,10 @@ struct SyncChanges: Sendable {
   }
 
   var changes: [Change] = []
+  /// The uploads and entries of assets.
+  var assets = AssetPlan()
+  /// Changes that wait for an asset.
+  var waiting: [SyncFailure] = []
   var obsolete: [Obsolete] = []
   var failures: [Failure] = []
   /// The state of the log that they were collected in,
@@ -210,7 +246,7 @@ struct SyncChanges: Sendable {
 
   /// Leaves the changes for a later sync.
   mutating func withhold() {
-    changes = []
+    (changes, assets) = ([], AssetPlan())
     state = start
     hasMore = false
   }

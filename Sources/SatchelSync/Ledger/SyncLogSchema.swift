@@ -5,7 +5,7 @@ import SatchelStorage
 package enum SyncLogSchema {
   package static let name = "sync"
   package static let subject = SubjectSchema(
-    name: name, migrations: [Migration(version: 1, sql: log + entries + "\n\n" + AssetTables.schema)],
+    name: name, migrations: [Migration(version: 1, sql: log + entries + "\n\n" + SyncAssetTables.schema)],
     rules: StoredRules(
       bounds: [
         "sync_writer.sequence": StoredRange.count, "sync_writer.stamp": StoredRange.any,
@@ -25,7 +25,7 @@ package enum SyncLogSchema {
         "sync_entry.revision": 0...1 << 60, "sync_entry.created": StoredRange.time,
         "sync_entry.received": StoredRange.time, "sync_entry.base_received": StoredRange.time,
         "sync_collection.is_declared": StoredRange.flag,
-      ].merging(AssetTables.bounds) { $1 },
+      ].merging(SyncAssetTables.bounds) { $1 },
       times: [
         "sync_log.synced": .stamp, "sync_entry.retry_at": .stamp, "sync_entry.deleted": .stamp,
         "sync_entry.created": .stamp, "sync_entry.received": .stamp, "sync_entry.base_received": .stamp,

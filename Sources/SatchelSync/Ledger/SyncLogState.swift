@@ -38,6 +38,10 @@ struct SyncLogState: Sendable {
     var hasUndecided = false
     /// Whether there are changes that may be sent, or that need a key to be sent.
     var hasPending = false
+    /// Whether the log has assets,
+    var hasAssets = false
+    /// and some whose object could not be read.
+    var hasDoubts = false
 
     var isDone: Bool { !isUnreconciled && !hasInFlight && !hasUndecided && !hasPending }
   }

@@ -139,15 +139,15 @@ extension SyncLogTables {
       row.deletion = nil
     case .keep, .merged, .resend:
       try Self.resend(&row, over: entry.remote, transaction)
-      if decision == .merged { row.pending = try SyncTracker.sequence(transaction) }
+      if decision == .merged { row.pending = try SyncTracker.ownSequence(transaction.connection) }
     case .conflict:
       row.conflict = entry.remote?.checksum
-      row.pending = try row.pending ?? SyncTracker.sequence(transaction)
+      row.pending = try row.pending ?? SyncTracker.ownSequence(transaction.connection)
     case .waiting where entry.remote == nil:
       // It cannot be deleted here, and its tombstone is no longer in the log: it is sent again.
       row.ancestors = try row.allAncestors()
       row.base = nil
-      row.pending = try row.pending ?? SyncTracker.sequence(transaction)
+      row.pending = try row.pending ?? SyncTracker.ownSequence(transaction.connection)
     case .waiting: break
     }
     row.isUndecided = false
@@ -162,6 +162,6 @@ extension SyncLogTables {
     if let remote { all.add(remote) }
     row.setBase(remote?.bytes, received: row.received)
     try row.setAncestors(all)
-    row.pending = try row.pending ?? SyncTracker.sequence(transaction)
+    row.pending = try row.pending ?? SyncTracker.ownSequence(transaction.connection)
   }
 }

@@ -147,7 +147,7 @@ extension SyncLogTables {
         guard count == sums.count else { throw Self.changedMeanwhile }
         (state.digest, state.count, state.bytes) = (sums.digest, sums.count, sums.bytes)
         if head.adopts, let known = state.position, known.log != head.position.log {
-          try AssetTables(transaction.connection).keepFormer(state.generation)
+          try SyncAssetTables(transaction.connection).keepFormer(state.generation)
         }
         state.previous = state.generation
         state.generation = pull.generation
@@ -157,7 +157,7 @@ extension SyncLogTables {
       } else {
         state.phase = nil
       }
-      if !head.adopts { try AssetTables(transaction.connection).forgetFormer() }
+      if !head.adopts { try SyncAssetTables(transaction.connection).forgetFormer() }
       state.move(to: head, head.serialized(), etag)
       try state.write(transaction.connection)
       state.work = try work(transaction.connection)
@@ -227,7 +227,7 @@ extension SyncLogTables {
         let content = try row.envelope(base).dated(row.baseReceived).content
         if content.isDeleted, row.pending == nil { row.deletion = content }
         row.base = nil
-        row.pending = try row.pending ?? SyncTracker.sequence(transaction)
+        row.pending = try row.pending ?? SyncTracker.ownSequence(transaction.connection)
       } else if entry != nil {
         try row.forgetBase()
       }

@@ -150,7 +150,8 @@ struct SyncRowTable {
     if let key, envelope.isSensitive || sensitive.contains(envelope.key.collection) {
       return SyncStoredEnvelope.seal(envelope, key)
     }
-    let document = isUnchanged ? try documents?(envelope.key, connection) : nil
+    let isLocal = isUnchanged && envelope.key.collection != SyncKey.asset
+    let document = isLocal ? try documents?(envelope.key, connection) : nil
     return SyncStoredEnvelope.compact(envelope, document: document) ?? envelope.bytes
   }
 
@@ -300,12 +301,12 @@ struct SyncRowTable {
           Binding(row.received), baseReceived, tombstone, .integer(row.id))
       }
     }
-    try AssetTables(connection).note(row, id: row.id == 0 ? connection.lastInsertedRow : row.id)
+    try SyncAssetTables(connection).note(row, id: row.id == 0 ? connection.lastInsertedRow : row.id)
   }
 
   /// - Throws: `.damaged` when there is no such row
   func delete(_ id: Int64) throws {
-    try AssetTables(connection).forget(id)
+    try SyncAssetTables(connection).forget(id)
     try deleteRow(id)
   }
 

@@ -58,6 +58,12 @@ package final class SyncTracker {
     try sequence(transaction.connection, Int64(bitPattern: transaction.number &+ process))
   }
 
+  /// The sequence number of a change that is not the app's: it is sent whatever becomes of the others of the transaction.
+  static func ownSequence(_ connection: Connection) throws -> Int64 {
+    try connection.run("UPDATE sync_writer SET sequence = sequence + 1, stamp = 0")
+    return try SyncLogTables.latest(connection).sequence
+  }
+
   private static func sequence(_ connection: Connection, _ stamp: Int64) throws -> Int64 {
     try connection.run(
       "UPDATE sync_writer SET sequence = sequence + 1, stamp = ?1 WHERE stamp <> ?1", .integer(stamp))
@@ -97,6 +103,7 @@ package final class SyncTracker {
 
   /// Records local content that was never synced as a change.
   func noteUnknown(_ key: SyncKey) throws {
+    noted = try Self.ownSequence(connection)
     guard let row = try row(key) else { return try notePut(key) }
     if row.base == nil, row.pending == nil { try notePut(key) }
   }

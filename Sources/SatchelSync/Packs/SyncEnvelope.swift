@@ -32,8 +32,8 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// The writer's own number of the change, which it never uses twice for one key.
   package let number: Int64
   package let ancestors: SyncVersionVector
-  /// The assets that the document refers to, ascending. They are named beside it, so that no device has to know how a
-  /// collection refers to assets.
+  /// The assets that the document refers to, ascending. They are members of the envelope, so that no device has to know how
+  /// a collection refers to assets.
   package let assets: [AssetDigest]
   /// Of sensitive content, 32 random hexadecimal digits: the checksum, which others that were built on it name in plain
   /// text, reveals nothing about it. Nil for content that is not sensitive.

@@ -204,6 +204,12 @@ struct SyncSizes: Sendable, Equatable {
   /// The maximum number of full packs, and of bytes, that one commit uploads.
   var segmentsOfCommit: Int64 = 8
   var bytesOfCommit: Int64 = 64 << 20
+  /// Contents of assets up to this size share an object,
+  var smallAsset: Int64 = 256 << 10
+  /// of at most so many bytes;
+  var assetBundle: Int64 = 8 << 20
+  /// larger ones than this are reserved first, and uploaded in parts.
+  var wholeAsset: Int64 = 16 << 20
   /// More packs below half a full one than this are merged,
   var smallPacks = 24
   /// so many at once.

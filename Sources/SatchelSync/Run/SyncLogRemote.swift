@@ -47,6 +47,12 @@ struct SyncLogRemote: Sendable {
 
   private func key(_ pack: String) throws(ObjectStoreError) -> ObjectKey { try ObjectKey(packs.text + pack) }
 
+  /// The key of what a head no longer names: a pack, or an object of assets.
+  private func key(dropped name: String) throws(ObjectStoreError) -> ObjectKey {
+    guard let object = AssetObject(name) else { return try key(name) }
+    return try object.key(user)
+  }
+
   /// Waits before another round.
   func pause(afterFailures failures: Int, since start: Int64, _ error: SatchelError) throws {
     var retry = retry
@@ -261,14 +267,14 @@ struct SyncLogRemote: Sendable {
     return names
   }
 
-  /// Deletes packs; a later sweep finds those that cannot be deleted.
+  /// Deletes packs and objects of assets; a later sweep finds those that cannot be deleted.
   ///
   /// - Parameter strictly: whether to retry, and to throw the first error after all others were deleted
   func delete(_ names: [String], strictly: Bool = false) throws {
     var failure: ObjectStoreError?
     for name in names {
       do throws(ObjectStoreError) {
-        try delete(key(name), attempts: strictly ? Self.attempts : 1)
+        try delete(key(dropped: name), attempts: strictly ? Self.attempts : 1)
       } catch {
         if error.reason == .cancelled { throw error }
         failure = failure ?? error

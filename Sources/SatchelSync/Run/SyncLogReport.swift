@@ -88,12 +88,31 @@ public struct SyncPlanned: Sendable, Equatable, JSONConvertible {
   }
 }
 
+/// The assets of a sync.
+package struct SyncAssetCounts: Sendable, Equatable {
+  package internal(set) var uploaded = 0
+  package internal(set) var downloaded = 0
+  package internal(set) var failed: [SyncAssetFailure] = []
+}
+
+/// An asset that could not be downloaded.
+package struct SyncAssetFailure: Sendable, Equatable {
+  package var digest: AssetDigest
+  package var code: SatchelError.Code
+  package var message: String
+
+  init(digest: AssetDigest, error: SatchelError) {
+    (self.digest, code, message) = (digest, error.code, error.message)
+  }
+}
+
 /// The result of a sync.
 package struct SyncLogReport: Sendable, Equatable {
   /// Head writes.
   package internal(set) var commits = 0
   package internal(set) var records = SyncCounts()
   package internal(set) var state = SyncCounts()
+  package internal(set) var assets = SyncAssetCounts()
   /// Local content that stays, and is sent over an entry,
   var kept = 0
   /// or because the remote has lost it.
@@ -198,6 +217,10 @@ package struct SyncLogOptions: Sendable {
   package var verifies = false
   /// Whether to remove the bytes of all replaced and deleted entries from the remote.
   package var purges = false
+  /// Which assets are downloaded.
+  package var assets = AssetDownloads.lazy
+  /// Whether assets are uploaded; if not, their records wait.
+  package var uploadsAssets = true
   /// Whether to begin a new log over that of a closed account.
   package var reopens = false
   /// Whether to send everything again to a remote without any object of the user.

@@ -51,8 +51,18 @@ extension SyncLogRun {
     var changes = changes
     let number = (state.position?.number ?? 0) + 1
     let present = state.head
-    var next = Self.next(after: present, state, number: number)
+    var next = next(after: present, state, number: number)
     try date(&next, at: state)
+    let named = changes.assets.located.values.map(\.location.object)
+    var dropped: [AssetObject] = []
+    if state.work.hasAssets || !changes.assets.isEmpty {
+      dropped = try ledger.addAssets(number: number, horizon: next.horizon, to: &changes) { newObject(state) }
+    }
+    if changes.changes.isEmpty, upkeep.isEmpty {
+      // Another device has written the same.
+      (assets.suspects, assets.cleared) = ([], [])
+      return nil
+    }
     if next.horizon > present?.horizon ?? 0 { try ledger.exclude(through: next.horizon, from: &changes) }
     var draft = Draft(head: next, seal: remote.seal(of: next))
     if let present {
@@ -67,7 +77,9 @@ extension SyncLogRun {
     draft.head.count = changes.state.count
     draft.head.bytes = changes.state.bytes
     draft.head.digest = changes.state.digest
-    if !upkeep.garbage.isEmpty { draft.head.fence = draft.head.position.number }
+    let objects = upkeep.objects.subtracting(named)
+    if !upkeep.garbage.isEmpty || !objects.isEmpty { draft.head.fence = draft.head.position.number }
+    let garbage = objects.filter { AssetRules.isGarbage($0, of: draft.head) }.union(dropped)
     let body = try remote.signed(&draft.head)
     for upload in draft.uploads {
       guard try remote.upload(upload) else { return nil }
@@ -76,19 +88,19 @@ extension SyncLogRun {
     // Also those of an earlier attempt.
     if draft.head.packs != present?.packs ?? [] { try remote.makeDurable() }
     let upload = SyncLogState.PendingUpload(
-      head: body, base: state.etag, deletes: (present?.retired ?? []) + upkeep.garbage, parsed: draft.head)
+      head: body, base: state.etag,
+      deletes: (present?.retired ?? []) + upkeep.garbage
+        + garbage.sorted().prefix(Self.maximumDeletes).map(\.description), parsed: draft.head)
     guard try ledger.begin(upload, changes, at: &held) else { return nil }
+    uploadedAssets = [:]
     let compactions = upkeep.isSwept ? 0 : state.compactions + (rewritten.isEmpty ? 0 : 1)
     return Prepared(upload: upload, compactions: compactions, rewritten: rewritten)
   }
 
   /// The next head, initially with the entries of the current one.
-  private static func next(
-    after present: SyncHead?, _ state: SyncLogState, number: Int64
-  ) -> SyncHead {
+  private func next(after present: SyncHead?, _ state: SyncLogState, number: Int64) -> SyncHead {
     let position = SyncHead.Position(
-      epoch: state.position?.epoch ?? 1, log: state.position?.log ?? HexadecimalName.random(digits: 16),
-      number: number)
+      epoch: state.position?.epoch ?? 1, log: state.position?.log ?? firstLog, number: number)
     guard var head = present else {
       var head = SyncHead(position: position)
       head.inlineFrom = number
@@ -206,6 +218,8 @@ extension SyncLogRun {
     head.times.add(pair, interval: sizes.timesInterval)
     let horizon = head.times.horizon(at: min(now, date), retention: sizes.retention)
     head.horizon = max(head.horizon, min(horizon, position.number))
+    // By now all devices have read that another log was lost.
+    if horizon > 0 { head.adopts = false }
   }
 
   /// The names of packs with dead entries, the tombstones up to the next head's horizon among them.
@@ -229,13 +243,18 @@ extension SyncLogRun {
     var isSwept = false
     /// Packs that nothing names.
     var garbage: [String] = []
+    /// Objects of assets that nothing names.
+    var objects: Set<AssetObject> = []
     /// Packs that the head names and that are missing or damaged.
     var broken: Set<String> = []
     /// Packs with replaced or deleted entries that a purge removes.
     var dead: Set<String> = []
 
-    var isEmpty: Bool { garbage.isEmpty && broken.isEmpty && dead.isEmpty }
+    var isEmpty: Bool { garbage.isEmpty && objects.isEmpty && broken.isEmpty && dead.isEmpty }
   }
+
+  /// The maximum number of objects of assets that one sync deletes.
+  private static let maximumDeletes = 1000
 
   mutating func findUpkeep(_ changes: SyncChanges) throws -> Upkeep {
     let state = changes.start
@@ -257,6 +276,7 @@ extension SyncLogRun {
     upkeep.isSwept = true
     upkeep.garbage = listed.keys.filter { !known.contains($0) }.ordered()
     broken = Set(head.packs(missingFrom: listed).map(\.name))
+    upkeep.objects = try sweepAssets(head)
     if options.verifies {
       try read(head.packs[...].filter { !broken.contains($0.name) }, of: head, all: true) { pack, entries in
         if entries == nil { broken.insert(pack.name) }

@@ -43,6 +43,15 @@ package struct SyncLogRun {
   var isDecrypting = false
   /// Whether nothing is written to the remote.
   var isPreview = false
+  /// The assets as this sync knows them.
+  var assets = AssetContext()
+  /// Uploaded contents that no head names yet.
+  var uploadedAssets: [AssetDigest: UploadedAsset] = [:]
+  var hasLookedAtDoubts = false
+  /// The name of the log that this sync begins if there is none.
+  let firstLog = HexadecimalName.random(digits: 16)
+  /// Whether the last commit has reserved objects, to which this sync uploads.
+  private var hasReserved = false
   private var hasPostponed = false
   private var isProbed = false
   var hasSwept = false
@@ -77,6 +86,8 @@ package struct SyncLogRun {
       store, user: user, keys: options.key.map { try SyncLogKey($0) }, retry: options.retry,
       cancellation: options.cancellation)
     self.ledger.keys = remote.keys
+    assets.isHeld = !options.uploadsAssets
+    assets.searches = options.sweeps || options.verifies
   }
 
   /// - Throws: `SatchelError`: `damaged` for an unreadable log, whose loss `acceptsLoss` accepts; `newer`;
@@ -92,6 +103,7 @@ package struct SyncLogRun {
       case .done:
         if options.purges { try purgeRetired(state) }
         if hasPostponed { report.add(postponed: try ledger.postponed()) }
+        try downloadAssets()
         return report
       case .committed: failures = 0
       case .again(let error):
@@ -127,7 +139,7 @@ package struct SyncLogRun {
   /// Whether nothing was left to do when the last commit was confirmed.
   private func isDone(_ state: SyncLogState) -> Bool {
     let hasUpkeep = options.sweeps || options.verifies || options.purges || !broken.isEmpty
-    return last != nil && state.phase == nil && state.work.isDone && !hasUpkeep
+    return last != nil && !hasReserved && state.phase == nil && state.work.isDone && !hasUpkeep
       && state.head?.missing.isEmpty ?? false
   }
 
@@ -236,7 +248,8 @@ package struct SyncLogRun {
   // MARK: Send
 
   private mutating func send(_ state: inout SyncLogState) throws -> Round {
-    var changes = try ledger.changes(&state)
+    try lookAtDoubts(state)
+    var changes = try ledger.changes(&state, assets)
     hasPostponed = changes.hasPostponed
     try ledger.note(changes.failures, changes.obsolete)
     forgetUnsent()
@@ -244,12 +257,16 @@ package struct SyncLogRun {
       report.failed.append(SyncFailure(failure.key, failure.error))
       if failure.error.code == .unauthorized { unsent.insert(failure.key) }
     }
+    report.failed += changes.waiting
+    unsent.formUnion(changes.waiting.map(\.key))
     let first = last ?? changes.latest
     last = first
     let isFurther = changes.changes.first.map { $0.sequence > first } ?? false
     if isFurther, further >= Self.maximumFurther { changes.withhold() }
+    // The changes are collected again, without those whose assets could not be uploaded.
+    guard try upload(&changes.assets, at: changes.start) else { return try send(&state) }
     let upkeep = try findUpkeep(changes)
-    guard !changes.changes.isEmpty || !upkeep.isEmpty else { return .done }
+    guard !changes.changes.isEmpty || !upkeep.isEmpty || !changes.assets.isEmpty else { return .done }
     try probeOnce()
     if changes.start.position?.number ?? 0 > SyncHead.Position.lastNumber {
       _ = try rewrite(remote.keys)
@@ -262,13 +279,16 @@ package struct SyncLogRun {
     rewritten.formUnion(
       prepared.rewritten.isEmpty ? upkeep.broken : upkeep.broken.intersection(prepared.rewritten))
     if isFurther { further += 1 }
+    hasReserved = !changes.assets.reservations.isEmpty
+    (assets.suspects, assets.cleared, assets.searches) = ([], [], false)
     for change in changes.changes { report.addSent(change.envelope) }
     try options.progress(.send(report.sent))
     report.isCut = report.isCut || changes.isCut
     report.compacted += prepared.rewritten.count
     report.purged += prepared.rewritten.count { upkeep.dead.contains($0) }
     report.repaired += prepared.rewritten.count { upkeep.broken.contains($0) }
-    report.swept += upkeep.garbage.count
+    report.swept += upkeep.garbage.count + upkeep.objects.count
+    if upkeep.isSwept { try abortUploads(state) }
     return .committed
   }
 

@@ -54,7 +54,7 @@ enum AssetValues {
     #expect(entry.reservations.map { $0.object.name.first } == ["c", "d", "e"])
     #expect(entry.objects.count == 3)
     (entry.isSuspect, entry.unused) = (true, 4)
-    let located = entry.located(at: AssetValues.location())
+    let located = entry.located(at: AssetValues.location(), size: 1000)
     #expect(located == AssetValues.entry())
   }
 

@@ -10,7 +10,7 @@ import Testing
     var known = Known()
     change(&known)
     known.hasEntry = known.hasEntry || known.entry != nil
-    return AssetRules.way(known, adopts: adopts)
+    return AssetRules.way(known, adopts: adopts, SyncSizes())
   }
 
   @Test("rule 2: a record goes with what the log has an object of") func present() {
@@ -32,7 +32,7 @@ import Testing
     #expect(way { $0.entry = AssetValues.entry(nil) } == nil)
   }
 
-  @Test("a large content is reserved first, and uploaded to the first reservation, whoever made it")
+  @Test("a large content is reserved first, and uploaded to the first reservation, of any device")
   func reserved() {
     #expect(way { $0.size = large } == .reserve)
     var entry = AssetEntry(size: large)

@@ -103,10 +103,30 @@ private struct SyncNotingLedger: SyncLogLedger {
     return try ledger.decide(&state)
   }
 
-  func changes(_ state: inout SyncLogState) throws -> SyncChanges {
+  func changes(_ state: inout SyncLogState, _ assets: AssetContext) throws -> SyncChanges {
     called("changes")
-    return try ledger.changes(&state)
+    return try ledger.changes(&state, assets)
   }
+
+  var assets: (any AssetStorage)? { ledger.assets }
+
+  func addAssets(
+    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+  ) throws -> [AssetObject] {
+    called("assets")
+    return try ledger.addAssets(number: number, horizon: horizon, to: &changes, object: object)
+  }
+
+  func doubted(limit: Int, suspects: Bool) throws -> [AssetDoubt] {
+    called("doubted")
+    return try ledger.doubted(limit: limit, suspects: suspects)
+  }
+
+  func doubt(_ objects: [AssetObject]) throws { try ledger.doubt(objects) }
+
+  func endDoubts(_ digests: [AssetDigest]) throws { try ledger.endDoubts(digests) }
+
+  func namedObjects() throws -> Set<AssetObject> { try ledger.namedObjects() }
 
   func postponed() throws -> [SyncFailure] {
     called("postponed")

@@ -162,9 +162,29 @@ struct SyncSimulationLedger: SyncLogLedger {
     try step("decide") { try ledger.decide(&state) }
   }
 
-  func changes(_ state: inout SyncLogState) throws -> SyncChanges {
-    try step("changes") { try ledger.changes(&state) }
+  func changes(_ state: inout SyncLogState, _ assets: AssetContext) throws -> SyncChanges {
+    try step("changes") { try ledger.changes(&state, assets) }
   }
+
+  var assets: (any AssetStorage)? { ledger.assets }
+
+  func addAssets(
+    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+  ) throws -> [AssetObject] {
+    try step("assets") {
+      try ledger.addAssets(number: number, horizon: horizon, to: &changes, object: object)
+    }
+  }
+
+  func doubted(limit: Int, suspects: Bool) throws -> [AssetDoubt] {
+    try step("doubted") { try ledger.doubted(limit: limit, suspects: suspects) }
+  }
+
+  func doubt(_ objects: [AssetObject]) throws { try step("doubt") { try ledger.doubt(objects) } }
+
+  func endDoubts(_ digests: [AssetDigest]) throws { try step("end doubts") { try ledger.endDoubts(digests) } }
+
+  func namedObjects() throws -> Set<AssetObject> { try step("named") { try ledger.namedObjects() } }
 
   func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries] {
     try step("live") {

@@ -60,6 +60,7 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
   let database: Database
   /// Whether some of the documents are sensitive where the sync log is encrypted.
   var hasSensitive = false
+  var assets: (any AssetStorage)?
 
   private func isSensitive(_ key: SyncKey) -> Bool {
     hasSensitive && key.id.utf8.reduce(0) { $0 &+ Int($1) } % 2 == 0
@@ -232,7 +233,10 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     return SyncOutgoing(
       content: SyncContent(
         document: SyncTestDocument.bytes(document.fields), revision: ghosts.number(of: document.edits),
-        modified: max(document.modified, 0)), version: 1, isSensitive: isEncrypted && isSensitive(key))
+        modified: max(document.modified, 0)), version: 1,
+      // A field with a SHA-256 refers to an asset.
+      assets: Set((document.fields ?? [:]).values.compactMap { AssetDigest($0) }).sorted(),
+      isSensitive: isEncrypted && isSensitive(key))
   }
 
   func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? {

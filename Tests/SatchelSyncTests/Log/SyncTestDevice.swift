@@ -10,9 +10,11 @@ struct SyncTestDevice {
   let client: SyncTestClient
   let ledger: SyncLogTables
 
-  init(_ sizes: SyncSizes = SyncSizes(), ghosts: SyncGhosts = SyncGhosts()) throws {
+  init(
+    _ sizes: SyncSizes = SyncSizes(), ghosts: SyncGhosts = SyncGhosts(), clock: Clock = Clock { 1_000_000 }
+  ) throws {
     var options = StoreOptions()
-    options.clock = Clock { 1_000_000 }
+    options.clock = clock
     database = try Database.open(
       path: ":memory:", options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
     try database.prepare(SyncLogSchema.subject)
@@ -47,7 +49,7 @@ struct SyncTestDevice {
 
   func changes() throws -> SyncChanges {
     var state = try ledger.state()
-    return try ledger.changes(&state)
+    return try ledger.changes(&state, AssetContext())
   }
 
   func begin(_ upload: SyncLogState.PendingUpload, _ changes: SyncChanges) throws -> Bool {

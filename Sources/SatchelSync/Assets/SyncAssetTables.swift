@@ -3,7 +3,7 @@ import SatchelStorage
 
 /// The assets of the sync log's entries, decoded: which exist, and which entries refer to them. Both are written in the
 /// transaction that writes the entry.
-struct AssetTables {
+struct SyncAssetTables {
   static let schema = """
     -- The assets of the entries of "@asset", decoded: those of each `generation` of `sync_entry`, except deletions and
     -- damaged ones. `entry` is the row of the entry. `object` is where the bytes are, NULL for nowhere: at `start`, sealed

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SatchelSync
 
-@Suite("Tables of assets") struct AssetTablesTests {
+@Suite("Tables of assets") struct SyncAssetTablesTests {
   let device: SyncTestDevice
   let one = AssetContent([1]).digest
   let two = AssetContent([2]).digest
@@ -42,7 +42,7 @@ import Testing
   private func findings() throws -> [String] {
     try device.database.read { connection in
       var found: [String] = []
-      try AssetTables(connection).check(
+      try SyncAssetTables(connection).check(
         SyncRowTable(connection: connection, documents: device.client.document)
       ) {
         found.append("\($0): \($1)")
@@ -61,7 +61,7 @@ import Testing
           case "former": row.anyInteger(2) == 0
           default: row.anyInteger(2) > 0
           }
-        if isFound { found.append(try AssetTables.digest(row, 0)) }
+        if isFound { found.append(try SyncAssetTables.digest(row, 0)) }
       }
       return found
     }
@@ -91,7 +91,7 @@ import Testing
     try store([Self.asset("\(one)", AssetValues.entry())], at: 2)
     #expect(try assets("unreferenced") == [])
     let found = try device.database.read { connection in
-      let tables = AssetTables(connection)
+      let tables = SyncAssetTables(connection)
       #expect(try tables.isReferred(one, 1) && !tables.isReferred(two, 1) && !tables.isReferred(one, 2))
       return try tables.located(one, 1)
     }
@@ -121,7 +121,7 @@ import Testing
     }
     #expect(try assets("former") == (adopts ? [one] : []))
     #expect(try assets("all") == [two] && assets("unreferenced") == [])
-    let former = try device.database.read { try AssetTables($0).located(one, AssetTables.former) }
+    let former = try device.database.read { try SyncAssetTables($0).located(one, SyncAssetTables.former) }
     #expect(former?.location == (adopts ? AssetValues.location() : nil))
     #expect(try findings() == [])
   }
@@ -140,7 +140,7 @@ import Testing
     #expect(try findings() == [])
   }
 
-  @Test("the check finds what differs from the entries, and repairing makes it again")
+  @Test("the check finds what differs from the entries, and a repair rebuilds it")
   func check() throws {
     try store([Self.envelope("a", [one]), Self.asset("\(one)", AssetValues.entry(unused: 4))], at: 1)
     let changes = [
@@ -153,7 +153,7 @@ import Testing
       try device.database.write { try $0.connection.execute(change) }
       #expect(try findings() != [], "\(change)")
       try device.database.write { transaction in
-        try AssetTables(transaction.connection).rebuild(SyncRowTable(connection: transaction.connection))
+        try SyncAssetTables(transaction.connection).rebuild(SyncRowTable(connection: transaction.connection))
       }
       #expect(try findings() == [], "\(change)")
     }
@@ -166,7 +166,7 @@ import Testing
   let digests = [1, 2, 3].map { AssetContent([$0]).digest }.sorted()
 
   @Test("an envelope names the assets of its document, and a deletion none") func envelope() throws {
-    let envelope = try AssetTablesTests.envelope("a", digests)
+    let envelope = try SyncAssetTablesTests.envelope("a", digests)
     #expect(try SyncEnvelope(parsing: envelope.bytes) == envelope)
     #expect(try SyncEnvelope(parsing: envelope.bytes).assets == digests)
     let deletion = SyncEnvelope(
@@ -184,7 +184,7 @@ import Testing
       "{}",
       "[" + Array(repeating: "1", count: 10_001).joined(separator: ",") + "]",
     ]
-    let valid = try AssetTablesTests.envelope("a", [digests[0]]).bytes
+    let valid = try SyncAssetTablesTests.envelope("a", [digests[0]]).bytes
     let bytes = valid.replacing("\"assets\":[\(names[0])]", "\"assets\":\(lists[kind])")
     #expect(bytes != valid)
     do {

@@ -1,0 +1,272 @@
+import SatchelCore
+import SatchelStorage
+
+/// Writes the entries of assets.
+extension SyncLogTables {
+  var assets: (any AssetStorage)? { client.assets }
+
+  func addAssets(
+    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+  ) throws -> [AssetObject] {
+    let present = changes
+    var edit = AssetEdit(changes: changes, number: number, horizon: horizon)
+    try database.read { connection in
+      guard let state = try SyncLogState.read(connection), state.isSame(as: present.start), state.phase == nil
+      else { throw Self.changedMeanwhile }
+      let writer = try Self.writer(connection)
+      try edit.apply(present.assets, SyncAssetTables(connection), writer: writer, object: object)
+      try edit.collect(SyncAssetTables(connection))
+    }
+    if edit.new.isEmpty { return [] }
+    let (writer, sequence) = try database.write { transaction in
+      let sequence = try SyncTracker.sequence(transaction)
+      return (try Self.writer(transaction.connection), sequence)
+    }
+    edit.addChanges(writer: writer, sequence: sequence, at: database.clock.now())
+    changes = edit.changes
+    return try database.read { try edit.dropped(SyncAssetTables($0)) }
+  }
+
+  func doubted(limit: Int, suspects: Bool) throws -> [AssetDoubt] {
+    try database.read { connection in
+      guard let generation = try SyncTracker.generations(connection)?.valid else { return [] }
+      var digests: [AssetDigest] = []
+      try connection.each(
+        """
+        SELECT sha256 FROM sync_asset WHERE generation = ? AND (suspect IS NOT NULL OR doubt IS NOT NULL)
+        AND (doubt IS NOT NULL OR ?) LIMIT ?
+        """, .integer(generation), .integer(suspects ? 1 : 0), .integer(Int64(limit))
+      ) { digests.append(try SyncAssetTables.digest($0, 0)) }
+      return try digests.compactMap { digest in
+        try SyncAssetTables(connection).located(digest, generation).map {
+          AssetDoubt(digest: digest, size: $0.size, location: $0.location, isSuspect: $0.isSuspect)
+        }
+      }
+    }
+  }
+
+  func doubt(_ objects: [AssetObject]) throws {
+    if objects.isEmpty { return }
+    try database.write { transaction in
+      for object in objects {
+        try transaction.connection.run(
+          """
+          UPDATE sync_asset SET doubt = 1 WHERE object = ? AND generation = (SELECT generation FROM sync_log)
+          """, .text(object.description))
+      }
+    }
+  }
+
+  func endDoubts(_ digests: [AssetDigest]) throws {
+    if digests.isEmpty { return }
+    try database.write { transaction in
+      for digest in digests {
+        try digest.bytes.withUnsafeBytes {
+          try transaction.connection.run(
+            """
+            UPDATE sync_asset SET doubt = NULL WHERE sha256 = ? AND generation = (SELECT generation FROM sync_log)
+            """, .blob($0))
+        }
+      }
+    }
+  }
+
+  func namedObjects() throws -> Set<AssetObject> {
+    try database.read { connection in
+      var named: Set<AssetObject> = []
+      try connection.each(
+        "SELECT object, next FROM sync_asset WHERE generation = (SELECT generation FROM sync_log)"
+      ) { row in
+        let names = [row.textIfAny(0) ?? ""] + (row.textIfAny(1) ?? "").split(separator: " ").map(String.init)
+        for name in names { if let object = AssetObject(name) { named.insert(object) } }
+      }
+      return named
+    }
+  }
+}
+
+/// An asset of the sync log, for the local half: its bytes can be evicted if they are in the remote, an entry refers to
+/// them, and no unsent change does.
+package struct RemoteAsset: Sendable, Equatable {
+  package var size: Int64
+  /// Whether an object has its bytes, which no device has found to be unreadable.
+  package var isReadable: Bool
+  /// Whether an entry of the log refers to it.
+  package var isReferred: Bool
+
+  /// - Returns: nil where the log has no entry of the asset, and for a store that is not bound to a log
+  package init?(_ digest: AssetDigest, _ connection: Connection) throws {
+    guard let generation = try SyncTracker.generations(connection)?.valid else { return nil }
+    let found = try digest.bytes.withUnsafeBytes { digest in
+      try connection.first(
+        """
+        SELECT size, object IS NOT NULL AND suspect IS NULL AND doubt IS NULL, unreferenced IS NULL FROM sync_asset
+        WHERE generation = ? AND sha256 = ?
+        """, .integer(generation), .blob(digest)
+      ) { (try $0.integer(0, in: 0...AssetLayout.maximumSize), $0.flag(1), $0.flag(2)) }
+    }
+    guard let found else { return nil }
+    (size, isReadable, isReferred) = found
+  }
+}
+
+/// An asset whose object could not be read.
+struct AssetDoubt: Sendable {
+  var digest: AssetDigest
+  var size: Int64
+  var location: AssetEntry.Location
+  /// Whether its entry says so.
+  var isSuspect: Bool
+}
+
+/// The entries of assets that one commit changes, under construction.
+struct AssetEdit {
+  private(set) var changes: SyncChanges
+  let number: Int64
+  let horizon: Int64
+  /// The new entries; the inner value is nil for a tombstone.
+  private(set) var new: [AssetDigest: AssetEntry?] = [:]
+  /// The rows and assets as they are.
+  private var old: [AssetDigest: (row: SyncRow?, asset: AssetEntry?)] = [:]
+  private var generation: Int64 { changes.start.generation }
+
+  init(changes: SyncChanges, number: Int64, horizon: Int64) {
+    (self.changes, self.number, self.horizon) = (changes, number, horizon)
+  }
+
+  private mutating func asset(_ digest: AssetDigest, _ tables: SyncAssetTables) throws -> AssetEntry? {
+    if let asset = new[digest] { return asset }
+    if let known = old[digest] { return known.asset }
+    let row = try tables.row(digest, generation)
+    let asset = try row.flatMap { try SyncAssetTables.asset(of: $0) }
+    old[digest] = (row, asset)
+    return asset
+  }
+
+  /// Rules 1 and 3: names what was uploaded, reserved and adopted; rule 7: suspects.
+  mutating func apply(
+    _ plan: AssetPlan, _ tables: SyncAssetTables, writer: String, object: () -> AssetObject
+  ) throws {
+    for (digest, found) in plan.located {
+      let known = try asset(digest, tables) ?? AssetEntry(size: found.size)
+      new[digest] = known.located(at: found.location, size: found.size)
+    }
+    for (digest, size) in plan.reservations {
+      var entry = try asset(digest, tables) ?? AssetEntry(size: size)
+      entry.reserve(AssetEntry.Reservation(object: object(), key: AssetSeal.newKey(), writer: writer))
+      new[digest] = entry
+    }
+    for (digest, found) in plan.adoptions where try asset(digest, tables) == nil {
+      var entry = AssetEntry(size: found.size, location: found.location)
+      entry.isSuspect = true
+      new[digest] = entry
+    }
+    for (digests, isSuspect) in [(plan.suspects, true), (plan.cleared, false)] {
+      for digest in digests where plan.located[digest] == nil {
+        guard var entry = try asset(digest, tables), entry.isSuspect != isSuspect else { continue }
+        entry.isSuspect = isSuspect
+        new[digest] = entry
+      }
+    }
+  }
+
+  /// Rules 4 and 5, for what the commit refers to, or no longer does, and for what other devices have left.
+  mutating func collect(_ tables: SyncAssetTables) throws {
+    let rows = Set(changes.changes.map(\.row))
+    let referred = Set(changes.changes.flatMap(\.envelope.assets))
+    var affected = referred.union(new.keys)
+    for row in rows { affected.formUnion(try tables.references(of: row)) }
+    affected.formUnion(try tables.collectable(generation, horizon: horizon))
+    for digest in affected {
+      guard let entry = try asset(digest, tables) else { continue }
+      let isReferred = try referred.contains(digest) || tables.isReferred(digest, generation, exceptBy: rows)
+      let collected = AssetRules.collected(entry, isReferred: isReferred, number: number, horizon: horizon)
+      if collected != entry { new[digest] = .some(collected) }
+    }
+  }
+
+  /// Adds the new entries to the changes.
+  mutating func addChanges(writer: String, sequence: Int64, at now: Int64) {
+    for (digest, entry) in new.sorted(by: { $0.key < $1.key }) {
+      let row = old[digest]?.row
+      let base = row?.entry.flatMap { try? row?.envelope($0) }
+      if entry == nil, base == nil { continue }
+      let content = SyncContent(
+        document: entry?.serialized(), revision: (base?.content.revision ?? 0) + 1,
+        created: base?.content.created ?? now, modified: now)
+      let envelope = SyncEnvelope(
+        content, of: SyncKey(validated: SyncKey.asset, digest.description), version: 1, writer: writer,
+        number: sequence, base: base, ancestors: base.map { SyncVersionVector(of: $0) } ?? SyncVersionVector()
+      )
+      changes.state.replace(row?.entry, by: envelope.bytes, of: envelope.key)
+      changes.changes.append(
+        SyncChanges.Change(
+          row: row?.id ?? 0, sequence: sequence, replaced: row?.sequence, ancestors: nil, envelope: envelope))
+    }
+  }
+
+  /// Rule 6: the objects that the entries no longer name.
+  func dropped(_ tables: SyncAssetTables) throws -> [AssetObject] {
+    var dropped = Set(new.keys.flatMap { old[$0]?.asset?.objects ?? [] })
+    for entry in new.values { dropped.subtract(entry?.objects ?? []) }
+    // An object may have contents of other entries.
+    return try dropped.filter { object in
+      try tables.digests(in: object, generation).allSatisfy { new[$0] != nil }
+    }.sorted()
+  }
+}
+
+extension SyncAssetTables {
+  /// The assets that an entry refers to.
+  func references(of entry: Int64) throws -> [AssetDigest] {
+    var found: [AssetDigest] = []
+    try connection.each("SELECT sha256 FROM sync_asset_reference WHERE entry = ?", .integer(entry)) {
+      found.append(try Self.digest($0, 0))
+    }
+    return found
+  }
+
+  /// Whether another entry than some refers to an asset.
+  func isReferred(_ digest: AssetDigest, _ generation: Int64, exceptBy entries: Set<Int64>) throws -> Bool {
+    struct Found: Error {}
+    do {
+      try digest.bytes.withUnsafeBytes { digest in
+        try connection.each(
+          "SELECT entry FROM sync_asset_reference WHERE generation = ? AND sha256 = ?", .integer(generation),
+          .blob(digest)
+        ) { if !entries.contains(try $0.integer(0)) { throw Found() } }
+      }
+      return false
+    } catch is Found { return true }
+  }
+
+  /// Assets to mark, to drop, and whose mark is to be removed.
+  func collectable(_ generation: Int64, horizon: Int64) throws -> [AssetDigest] {
+    var found: [AssetDigest] = []
+    for sql: StaticString in [
+      """
+      SELECT sha256 FROM sync_asset WHERE generation = ? AND unreferenced IS NOT NULL AND coalesce(unused, 0) < ?
+      LIMIT ?
+      """,
+      """
+      SELECT sha256 FROM sync_asset WHERE generation = ? AND unused IS NOT NULL AND unreferenced IS NULL AND ? >= 0
+      LIMIT ?
+      """,
+    ] {
+      try connection.each(
+        sql, .integer(generation), .integer(max(horizon, 1)), .integer(Self.maximumOfCommit)
+      ) { found.append(try Self.digest($0, 0)) }
+    }
+    return found
+  }
+
+  /// The assets with contents in an object, or a reservation of it.
+  func digests(in object: AssetObject, _ generation: Int64) throws -> [AssetDigest] {
+    var found: [AssetDigest] = []
+    try connection.each(
+      "SELECT sha256 FROM sync_asset WHERE object = ? AND generation = ?", .text(object.description),
+      .integer(generation)
+    ) { found.append(try Self.digest($0, 0)) }
+    return found
+  }
+}
