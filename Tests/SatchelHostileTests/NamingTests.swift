@@ -79,6 +79,11 @@ private let absent: Set<String> = [
   "sync_entry.undecided", "sync_log.id", "sync_log.pending_upload", "sync_log.pending_upload_base",
   "sync_log.pending_upload_deletes", "sync_log.pending_upload_etag", "sync_log.phase", "sync_log.previous",
   "sync_writer.id", "sync_writer.replaced",
+  // The store has no assets in its sync log.
+  "sync_asset.id", "sync_asset.generation", "sync_asset.sha256", "sync_asset.entry", "sync_asset.size",
+  "sync_asset.object", "sync_asset.start", "sync_asset.whole", "sync_asset.key", "sync_asset.next",
+  "sync_asset.suspect", "sync_asset.doubt", "sync_asset.unused", "sync_asset.unreferenced",
+  "sync_asset_reference.entry", "sync_asset_reference.sha256", "sync_asset_reference.generation",
 ]
 
 /// Tables of which a row may be missing without a contradiction.

@@ -11,6 +11,9 @@ package protocol AssetStorage: Sendable {
   /// - Throws: `SatchelError` for bytes that cannot be read
   func open(_ digest: AssetDigest) throws -> any AssetBytes
 
+  /// Called when bytes that are here seem to have another SHA-256: the store looks again, and then no longer has them.
+  func noteDamage(of digest: AssetDigest) throws
+
   /// Stores an asset that is not here.
   ///
   /// - Parameters:

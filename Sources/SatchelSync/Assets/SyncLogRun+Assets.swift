@@ -100,6 +100,7 @@ extension SyncLogRun {
     }
     let error = SatchelError(converting: error)
     if error.code == .cancelled { throw error }
+    if error.code == .damaged { for digest in digests { try ledger.assets?.noteDamage(of: digest) } }
     for digest in digests { assets.failed[digest] = error }
   }
 

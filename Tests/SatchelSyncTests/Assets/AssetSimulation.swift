@@ -38,6 +38,9 @@ final class AssetSimulation: @unchecked Sendable {
   let mutant: AssetMutant?
   /// Whether the store loses objects.
   private var losesObjects = false
+  /// Whether the store loses the head; from then on, what only the lost head named may be gone.
+  private var losesHead = false
+  private(set) var hasLostHead = false
   private(set) var lost: Set<AssetDigest> = []
   /// Writes and deletions that take effect later.
   private var late: [() -> Void] = []
@@ -51,6 +54,7 @@ final class AssetSimulation: @unchecked Sendable {
     self.mutant = mutant
     rate = [0, 3, 10, 20][random.below(4)]
     let chance = random.chance(20)
+    losesHead = mutant == nil && !chance && random.chance(15)
     losesObjects = mutant == .norepair || mutant == nil && chance
     var sizes = SyncSizes()
     (sizes.smallAsset, sizes.assetBundle, sizes.wholeAsset) = (300, 800, 1000)
@@ -97,6 +101,11 @@ final class AssetSimulation: @unchecked Sendable {
   }
 
   private func lose() {
+    if losesHead, !hasLostHead, store.objects[SyncMemoryStore.head] != nil {
+      note("the store loses the head")
+      store.objects[SyncMemoryStore.head] = nil
+      (hasLostHead, heads) = (true, [])
+    }
     let keys = store.assetKeys
     guard losesObjects, let key = keys.isEmpty ? nil : random.pick(keys) else { return }
     note("the store loses \(key)")
@@ -251,13 +260,14 @@ final class AssetSimulationDevice: @unchecked Sendable {
     defer { isBusy = false }
     var options = SyncLogOptions()
     options.retry = Retry(attempts: 3, base: 0, ceiling: 0)
-    (options.parallel, options.sweeps) = (1, sweeps)
+    (options.parallel, options.sweeps, options.recreates) = (1, sweeps, true)
     let ledger = AssetSimulationLedger(ledger: device.device.ledger, mutant: world.mutant)
     var run = try SyncLogRun(
       ledger, sizes: device.device.ledger.sizes, with: AssetSimulationConnection(self),
       user: AssetSimulation.user, options: options, probe: {})
     let report = try run.run()
     world.note("  device \(number) has synchronized: \(report.sent) sent, \(report.assets.uploaded) uploaded")
+    if world.mutant != nil { return report.commits }
     let findings = try device.device.check()
     if !findings.isEmpty { world.fail("device \(number): \(findings.map(\.message))") }
     return report.commits

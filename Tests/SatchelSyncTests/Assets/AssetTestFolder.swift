@@ -57,6 +57,10 @@ final class AssetTestFolder: AssetStorage, @unchecked Sendable {
     return (try? DiskFile(path(digest), O_RDONLY).status()).map { Int64($0.st_size) }
   }
 
+  func noteDamage(of digest: AssetDigest) throws {
+    if bytes(digest).map({ AssetDigest(of: $0) }) != digest { unreadable.insert(digest) }
+  }
+
   func open(_ digest: AssetDigest) throws -> any AssetBytes { try File(path(digest)) }
 
   func store(

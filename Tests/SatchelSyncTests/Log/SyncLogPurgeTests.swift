@@ -64,7 +64,7 @@ struct SyncLogPurgeTests {
     try device.sync(store)
     try device.client.edit("0", nil)
     try device.sync(store)
-    let failing = SyncFailingStore(store, at: 3, isAfter: true)
+    let failing = SyncFailingStore(store, at: 4, isAfter: true)
     // The connection ends after the head that replaces the pack.
     #expect(throws: (any Error).self) { try device.sync(failing) { $0.purges = true } }
     try device.sync(store)

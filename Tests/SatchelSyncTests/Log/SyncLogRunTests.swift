@@ -138,6 +138,9 @@ struct SyncLogRunTests {
     var sizes = SyncSizes()
     (sizes.inline, sizes.smallestPack, sizes.largestPack, sizes.segmentsOfCommit) = (100, 600, 600, 1)
     let device = try SyncTestDevice(sizes)
+    // Of content from before that, each change is sent by itself.
+    try device.ledger.bind(remote: "memory", user: SyncTestDevice.user)
+    while try device.continuePhase() {}
     func keys(_ range: Range<Int>) throws -> [(key: SyncKey, fields: [String: String]?)] {
       try range.map { (try SyncKey("things", "\($0)"), ["x": "1"]) }
     }
