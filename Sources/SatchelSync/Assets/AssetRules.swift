@@ -65,10 +65,12 @@ enum AssetRules {
 
   /// Rules 4 and 5: the entry in the head with `number`, whose fold refers to it or not.
   ///
+  /// - Parameter horizon: nil for a purge, which drops at once what nothing refers to
   /// - Returns: nil when it is dropped
   static func collected(
-    _ entry: AssetEntry, isReferred: Bool, number: Int64, horizon: Int64
+    _ entry: AssetEntry, isReferred: Bool, number: Int64, horizon: Int64?
   ) -> AssetEntry? {
+    guard let horizon = isReferred ? 0 : horizon else { return nil }
     var entry = entry
     if isReferred {
       entry.unused = nil

@@ -6,7 +6,7 @@ extension SyncLogTables {
   var assets: (any AssetStorage)? { client.assets }
 
   func addAssets(
-    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     let present = changes
     var edit = AssetEdit(changes: changes, number: number, horizon: horizon)
@@ -123,14 +123,15 @@ struct AssetDoubt: Sendable {
 struct AssetEdit {
   private(set) var changes: SyncChanges
   let number: Int64
-  let horizon: Int64
+  /// Nil for a purge.
+  let horizon: Int64?
   /// The new entries; the inner value is nil for a tombstone.
   private(set) var new: [AssetDigest: AssetEntry?] = [:]
   /// The rows and assets as they are.
   private var old: [AssetDigest: (row: SyncRow?, asset: AssetEntry?)] = [:]
   private var generation: Int64 { changes.start.generation }
 
-  init(changes: SyncChanges, number: Int64, horizon: Int64) {
+  init(changes: SyncChanges, number: Int64, horizon: Int64?) {
     (self.changes, self.number, self.horizon) = (changes, number, horizon)
   }
 
@@ -176,7 +177,9 @@ struct AssetEdit {
     let referred = Set(changes.changes.flatMap(\.envelope.assets))
     var affected = referred.union(new.keys)
     for row in rows { affected.formUnion(try tables.references(of: row)) }
-    affected.formUnion(try tables.collectable(generation, horizon: horizon))
+    affected.formUnion(try tables.collectable(generation, horizon: horizon ?? .max))
+    // Their records come with the next commit.
+    if horizon == nil { affected.subtract(changes.assets.reservations.keys) }
     for digest in affected {
       guard let entry = try asset(digest, tables) else { continue }
       let isReferred = try referred.contains(digest) || tables.isReferred(digest, generation, exceptBy: rows)

@@ -88,11 +88,12 @@ protocol SyncLogLedger: Sendable {
   ///
   /// - Parameters:
   ///   - number: of the head
+  ///   - horizon: of the head; nil for a purge, which drops at once what nothing refers to
   ///   - object: returns the name for a new reservation
   /// - Returns: the objects that the head no longer names
   /// - Throws: `SatchelError` (`busy`) when the position is no longer that of the changes
   func addAssets(
-    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject]
 
   /// The assets whose object this device could not read, and, if wanted, those that are marked as suspect.

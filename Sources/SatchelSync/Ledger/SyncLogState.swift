@@ -40,6 +40,8 @@ struct SyncLogState: Sendable {
     var hasPending = false
     /// Whether the log has assets,
     var hasAssets = false
+    /// some to which no entry refers,
+    var hasUnreferenced = false
     /// and some whose object could not be read.
     var hasDoubts = false
 

@@ -31,13 +31,20 @@ extension SyncLogTables: SyncLogLedger {
       SELECT EXISTS(SELECT 1 FROM sync_entry WHERE in_flight_sequence IS NOT NULL),
       EXISTS(SELECT 1 FROM sync_entry WHERE pending IS NOT NULL AND remote IS NULL AND conflict IS NULL
       AND retry_at IS NULL),
-      EXISTS(SELECT 1 FROM sync_asset), EXISTS(SELECT 1 FROM sync_asset WHERE suspect IS NOT NULL OR doubt IS NOT NULL)
+      EXISTS(SELECT 1 FROM sync_asset), EXISTS(SELECT 1 FROM sync_asset WHERE suspect IS NOT NULL OR doubt IS NOT NULL),
+      EXISTS(SELECT 1 FROM sync_asset WHERE unreferenced IS NOT NULL)
       """
-    ) { (hasInFlight: $0.flag(0), hasPending: $0.flag(1), hasAssets: $0.flag(2), hasDoubts: $0.flag(3)) }
+    ) {
+      (
+        hasInFlight: $0.flag(0), hasPending: $0.flag(1), hasAssets: $0.flag(2), hasDoubts: $0.flag(3),
+        hasUnreferenced: $0.flag(4)
+      )
+    }
     return SyncLogState.Work(
       isUnreconciled: declared != known, hasInFlight: found?.hasInFlight ?? false,
       hasUndecided: try undecided(connection, limit: 1) > 0, hasPending: found?.hasPending ?? false,
-      hasAssets: found?.hasAssets ?? false, hasDoubts: found?.hasDoubts ?? false)
+      hasAssets: found?.hasAssets ?? false, hasUnreferenced: found?.hasUnreferenced ?? false,
+      hasDoubts: found?.hasDoubts ?? false)
   }
 
   /// Sensitive entries are decided by the next sync, which has the key.

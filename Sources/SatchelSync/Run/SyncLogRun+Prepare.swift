@@ -56,7 +56,8 @@ extension SyncLogRun {
     let named = changes.assets.located.values.map(\.location.object)
     var dropped: [AssetObject] = []
     if state.work.hasAssets || !changes.assets.isEmpty {
-      dropped = try ledger.addAssets(number: number, horizon: next.horizon, to: &changes) { newObject(state) }
+      let horizon = options.purges ? nil : next.horizon
+      dropped = try ledger.addAssets(number: number, horizon: horizon, to: &changes) { newObject(state) }
     }
     if changes.changes.isEmpty, upkeep.isEmpty {
       // Another device has written the same.
@@ -250,7 +251,12 @@ extension SyncLogRun {
     /// Packs with replaced or deleted entries that a purge removes.
     var dead: Set<String> = []
 
-    var isEmpty: Bool { garbage.isEmpty && objects.isEmpty && broken.isEmpty && dead.isEmpty }
+    /// Whether a purge drops assets to which nothing refers.
+    var dropsAssets = false
+
+    var isEmpty: Bool {
+      garbage.isEmpty && objects.isEmpty && broken.isEmpty && dead.isEmpty && !dropsAssets
+    }
   }
 
   /// The maximum number of objects of assets that one sync deletes.
@@ -265,6 +271,7 @@ extension SyncLogRun {
     upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
     if options.purges, !changes.hasMore {
       upkeep.dead = try rewritable(head, at: state)
+      upkeep.dropsAssets = state.work.hasUnreferenced
     }
     return upkeep
   }

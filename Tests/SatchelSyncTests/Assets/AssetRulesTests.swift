@@ -82,6 +82,14 @@ import Testing
       (AssetRules.collected(reserved, isReferred: false, number: 20, horizon: horizon) == nil) == isDropped)
   }
 
+  @Test("a purge drops at once what nothing refers to") func purge() {
+    for entry in [AssetValues.entry(), AssetValues.entry(unused: 9)] {
+      #expect(AssetRules.collected(entry, isReferred: false, number: 20, horizon: nil) == nil)
+      #expect(
+        AssetRules.collected(entry, isReferred: true, number: 20, horizon: nil) == AssetValues.entry())
+    }
+  }
+
   @Test("rule 6: an object of the log is deleted when its fence is below that of the head") func fence()
     throws
   {

@@ -178,7 +178,7 @@ struct AssetSimulationLedger: SyncLogLedger {
   }
 
   func addAssets(
-    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     if mutant == .undeclared {
       try ledger.database.write { transaction in

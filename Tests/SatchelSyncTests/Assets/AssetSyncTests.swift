@@ -211,6 +211,23 @@ import Testing
     try check()
   }
 
+  @Test("a purge deletes at once what nothing refers to") func purge() throws {
+    let digest = try one.put("a", [AssetContent(size: 10), AssetContent(size: 11)])[0]
+    try one.sync(store)
+    try one.refer("a", [digest])
+    try one.sync(store) { $0.purges = true }
+    #expect(try one.assets().keys.sorted() == [digest])
+    // They shared an object, and one of them is needed.
+    #expect(store.assetKeys.count == 1)
+    try one.delete("a")
+    try one.sync(store)
+    #expect(store.assetKeys.count == 1)
+    try one.sync(store) { $0.purges = true }
+    #expect(try store.assetKeys == [] && one.assets() == [:])
+    try two.sync(store)
+    try check()
+  }
+
   @Test(
     "rule 6: a sweep deletes objects of crashes, after a head with a new fence, and nothing that is named")
   func sweep() throws {

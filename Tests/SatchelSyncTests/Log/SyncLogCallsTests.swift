@@ -111,7 +111,7 @@ private struct SyncNotingLedger: SyncLogLedger {
   var assets: (any AssetStorage)? { ledger.assets }
 
   func addAssets(
-    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     called("assets")
     return try ledger.addAssets(number: number, horizon: horizon, to: &changes, object: object)

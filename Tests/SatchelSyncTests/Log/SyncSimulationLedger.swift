@@ -169,7 +169,7 @@ struct SyncSimulationLedger: SyncLogLedger {
   var assets: (any AssetStorage)? { ledger.assets }
 
   func addAssets(
-    number: Int64, horizon: Int64, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     try step("assets") {
       try ledger.addAssets(number: number, horizon: horizon, to: &changes, object: object)
