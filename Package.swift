@@ -142,7 +142,7 @@ let package = Package(
     // Log: the sync log with clients and remotes of the tests. Store: the synchronization of whole stores.
     .testTarget(
       name: "SatchelSyncTests",
-      dependencies: ["SatchelSync", "Satchel", "SatchelRemoteTesting", "SatchelTesting"]),
+      dependencies: ["SatchelSync", "SatchelAssets", "Satchel", "SatchelRemoteTesting", "SatchelTesting"]),
     // Store files that somebody else made: mutated, crafted, destroyed.
     .testTarget(
       name: "SatchelHostileTests", dependencies: ["Satchel", "CSQLite", "SatchelTesting"]),

@@ -93,7 +93,9 @@ public final class Store: Sendable {
     }
   }
 
-  var syncLog: SyncLogTables { SyncLogTables(database, client: StoreSyncClient(recordStore) { self.state }) }
+  var syncLog: SyncLogTables {
+    SyncLogTables(database, client: StoreSyncClient(recordStore, assets) { self.state })
+  }
 
   /// Makes the subjects that register what they do with the outbox and the keys.
   private func useAll() -> Bool {

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelDocuments
 import SatchelSync
@@ -8,8 +9,12 @@ import SatchelStorage
 struct StoreSyncClient: SyncLogClient {
   let records: RecordSyncClient
   let state: StateSyncClient
+  private let storage: AssetStore
 
-  init(_ records: RecordStore, _ state: @escaping @Sendable () -> StateStore) {
+  var assets: (any AssetStorage)? { storage }
+
+  init(_ records: RecordStore, _ assets: AssetStore, _ state: @escaping @Sendable () -> StateStore) {
+    storage = assets
     self.records = RecordSyncClient(records)
     self.state = StateSyncClient(records, state)
   }
@@ -19,9 +24,15 @@ struct StoreSyncClient: SyncLogClient {
   }
 
   func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
-    key.isState
+    var content =
+      key.isState
       ? try state.content(of: key, isEncrypted: isEncrypted, connection)
       : try records.content(of: key, isEncrypted: isEncrypted, connection)
+    if let document = content?.content.document {
+      let references = try document.withUnsafeBytes { try AssetReferences(in: $0) }
+      content?.assets = try references.kept(by: storage, connection)
+    }
+    return content
   }
 
   func document(of key: SyncKey, _ connection: Connection) throws -> [UInt8]? {

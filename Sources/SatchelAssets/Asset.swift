@@ -193,13 +193,15 @@ extension Asset: Codable {
 }
 
 /// The SHA-256 of an asset's bytes, by which it is known.
-package struct AssetDigest: Hashable, Sendable {
+package struct AssetDigest: Hashable, Comparable, Sendable, CustomStringConvertible {
+  package static let length = 32
+
   /// 32 bytes.
   package let bytes: [UInt8]
 
   /// - Returns: nil unless they are 32 bytes
   package init?(_ bytes: [UInt8]) {
-    guard bytes.count == 32 else { return nil }
+    guard bytes.count == Self.length else { return nil }
     self.bytes = bytes
   }
 
@@ -211,4 +213,8 @@ package struct AssetDigest: Hashable, Sendable {
 
   /// 64 hexadecimal digits in lower case.
   package var text: String { bytes.hexadecimal }
+
+  package var description: String { text }
+
+  package static func < (one: Self, other: Self) -> Bool { one.bytes.lexicographicallyPrecedes(other.bytes) }
 }

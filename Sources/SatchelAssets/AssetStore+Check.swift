@@ -83,7 +83,7 @@ extension AssetStore {
   }
 
   /// Marks an asset as absent, after a second look in a transaction.
-  private func mark(_ digest: AssetDigest, deep: Bool) throws {
+  package func mark(_ digest: AssetDigest, deep: Bool) throws {
     try write { table, transaction in
       guard let row = try table.row(digest), row.place != .absent,
         try finding(digest, deep: deep) != nil

@@ -9,7 +9,7 @@ enum AssetRules {
   /// The state of an asset that a record refers to, as far as it is known.
   struct Known: Sendable, Equatable {
     /// The entry; nil where there is none, for a tombstone, and for a damaged one.
-    var entry: AssetEntry?
+    var entry: SyncAssetEntry?
     /// Whether there is anything of it in the log, a tombstone for example.
     var hasEntry = false
     /// Whether a live entry of the log refers to it.
@@ -17,7 +17,7 @@ enum AssetRules {
     /// The size of its bytes if they are here and can be read.
     var size: Int64?
     /// Where a log that was lost had it.
-    var former: (size: Int64, location: AssetEntry.Location)?
+    var former: (size: Int64, location: SyncAssetEntry.Location)?
 
     static func == (one: Known, other: Known) -> Bool {
       one.entry == other.entry && one.hasEntry == other.hasEntry && one.isReferred == other.isReferred
@@ -32,11 +32,11 @@ enum AssetRules {
     /// By an upload of this call.
     case upload
     /// By an upload to a reservation.
-    case complete(AssetEntry.Reservation)
+    case complete(SyncAssetEntry.Reservation)
     /// Not in this commit: a reservation has to be written first.
     case reserve
     /// By naming the object that a lost log had, as suspect.
-    case adopt(size: Int64, AssetEntry.Location)
+    case adopt(size: Int64, SyncAssetEntry.Location)
   }
 
   /// Rule 2: how a record's content gets into the remote; nil when the record cannot go.
@@ -52,14 +52,14 @@ enum AssetRules {
   }
 
   /// How the bytes that are here are uploaded, for a record or to repair an asset.
-  static func upload(_ size: Int64, _ entry: AssetEntry?, _ sizes: SyncSizes) -> Way {
+  static func upload(_ size: Int64, _ entry: SyncAssetEntry?, _ sizes: SyncSizes) -> Way {
     if size <= sizes.wholeAsset { return .upload }
     return entry?.reservations.first.map { .complete($0) } ?? .reserve
   }
 
   /// Whether a device that has the bytes uploads them again: the object is suspect or absent although something refers to
   /// the asset.
-  static func needsRepair(_ entry: AssetEntry?, isReferred: Bool) -> Bool {
+  static func needsRepair(_ entry: SyncAssetEntry?, isReferred: Bool) -> Bool {
     isReferred && !(entry?.isReadable ?? false)
   }
 
@@ -68,8 +68,8 @@ enum AssetRules {
   /// - Parameter horizon: nil for a purge, which drops at once what nothing refers to
   /// - Returns: nil when it is dropped
   static func collected(
-    _ entry: AssetEntry, isReferred: Bool, number: Int64, horizon: Int64?
-  ) -> AssetEntry? {
+    _ entry: SyncAssetEntry, isReferred: Bool, number: Int64, horizon: Int64?
+  ) -> SyncAssetEntry? {
     guard let horizon = isReferred ? 0 : horizon else { return nil }
     var entry = entry
     if isReferred {

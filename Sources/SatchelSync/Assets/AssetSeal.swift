@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 
 /// Where the bytes of an asset are in its sealed form: chunks of 64 KiB, each followed by a tag. Content without bytes

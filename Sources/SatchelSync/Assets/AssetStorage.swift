@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelStorage
 
@@ -56,16 +57,16 @@ struct AssetPlan: Sendable {
   /// The sizes of contents that are uploaded, without a reservation,
   var uploads: [AssetDigest: Int64] = [:]
   /// and to one;
-  var completions: [AssetDigest: (size: Int64, reservation: AssetEntry.Reservation)] = [:]
+  var completions: [AssetDigest: (size: Int64, reservation: SyncAssetEntry.Reservation)] = [:]
   /// large ones that are reserved, and uploaded by the next commit;
   var reservations: [AssetDigest: Int64] = [:]
   /// objects of a lost log that are named again.
-  var adoptions: [AssetDigest: (size: Int64, location: AssetEntry.Location)] = [:]
+  var adoptions: [AssetDigest: (size: Int64, location: SyncAssetEntry.Location)] = [:]
   /// Assets whose object could not be read, and those that could.
   var suspects: Set<AssetDigest> = []
   var cleared: Set<AssetDigest> = []
   /// Where the uploads are.
-  var located: [AssetDigest: (size: Int64, location: AssetEntry.Location)] = [:]
+  var located: [AssetDigest: (size: Int64, location: SyncAssetEntry.Location)] = [:]
   /// The bytes of the uploads.
   var bytes: Int64 = 0
 

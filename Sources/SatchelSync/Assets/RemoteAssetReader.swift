@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 import SatchelStorage
@@ -52,7 +53,7 @@ package struct RemoteAssetReader: Sendable {
   }
 
   private func fetch(
-    _ seal: AssetSeal, at location: AssetEntry.Location, _ download: any AssetDownload
+    _ seal: AssetSeal, at location: SyncAssetEntry.Location, _ download: any AssetDownload
   ) throws {
     if download.count == seal.layout.size, seal.layout.size > 0 { return }
     let first = download.count / AssetLayout.chunkSize
@@ -82,7 +83,7 @@ package struct RemoteAssetReader: Sendable {
     return Array(bytes.dropFirst(start).prefix(range.count))
   }
 
-  private func located(_ digest: AssetDigest) throws -> (AssetSeal, AssetEntry.Location) {
+  private func located(_ digest: AssetDigest) throws -> (AssetSeal, SyncAssetEntry.Location) {
     let found = try ledger.database.read { connection in
       try SyncTracker.generations(connection).flatMap {
         try SyncAssetTables(connection).located(digest, $0.valid)
@@ -94,7 +95,7 @@ package struct RemoteAssetReader: Sendable {
 
   /// Notes a doubt about an object that cannot be read: one wrong response is not believed.
   private func reading(
-    _ location: AssetEntry.Location, _ body: () throws(ObjectStoreError) -> Void
+    _ location: SyncAssetEntry.Location, _ body: () throws(ObjectStoreError) -> Void
   ) throws {
     do throws(ObjectStoreError) {
       try body()

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelStorage
 
@@ -72,8 +73,8 @@ extension SyncAssetTables {
   }
 
   /// The asset of an entry; nil for a deletion, and for a damaged one.
-  static func asset(of row: SyncRow) throws -> AssetEntry? {
-    try row.entry.map { try row.envelope($0) }?.content.document.flatMap { try? AssetEntry(parsing: $0) }
+  static func asset(of row: SyncRow) throws -> SyncAssetEntry? {
+    try row.entry.map { try row.envelope($0) }?.content.document.flatMap { try? SyncAssetEntry(parsing: $0) }
   }
 
   // MARK: Repair

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelStorage
 
@@ -144,7 +145,7 @@ struct SyncAssetTables {
       ) { $0.textIfAny(0) } ?? nil
     if row.id != 0 { try connection.run("DELETE FROM sync_asset WHERE entry = ?", .integer(entry)) }
     guard let digest = AssetDigest(row.key.id), let document = envelope?.content.document,
-      let asset = try? AssetEntry(parsing: document)
+      let asset = try? SyncAssetEntry(parsing: document)
     else { return }
     let location = asset.location
     let object = location?.object.description
@@ -204,7 +205,7 @@ struct SyncAssetTables {
   /// Where an asset is; nil where there is no entry, or no object.
   func located(
     _ digest: AssetDigest, _ generation: Int64
-  ) throws -> (size: Int64, location: AssetEntry.Location, isSuspect: Bool)? {
+  ) throws -> (size: Int64, location: SyncAssetEntry.Location, isSuspect: Bool)? {
     try digest.bytes.withUnsafeBytes { digest in
       try connection.first(
         """
@@ -221,7 +222,7 @@ struct SyncAssetTables {
         let of = try row.integer(3, in: AssetLayout(size: size).length...AssetLayout.maximumSize * 2)
         let start = try row.integer(2, in: 0...of - AssetLayout(size: size).length)
         return (
-          size: size, location: AssetEntry.Location(object: object, offset: start, of: of, key: key),
+          size: size, location: SyncAssetEntry.Location(object: object, offset: start, of: of, key: key),
           isSuspect: row.flag(5)
         )
       }
@@ -265,7 +266,7 @@ struct SyncAssetTables {
   private func check(
     _ row: SyncRow, _ envelope: SyncEnvelope, _ report: (String, String) -> Void
   ) throws {
-    let asset = envelope.content.document.flatMap { try? AssetEntry(parsing: $0) }
+    let asset = envelope.content.document.flatMap { try? SyncAssetEntry(parsing: $0) }
     let expected = AssetDigest(row.key.id).flatMap { digest in
       asset.map {
         "\(digest) \($0.size) \($0.location?.object.description ?? "") \($0.location?.offset ?? 0) \($0.isSuspect) "

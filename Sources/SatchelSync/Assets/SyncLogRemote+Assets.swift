@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 
@@ -29,7 +30,7 @@ extension SyncLogRemote {
   /// - Parameter body: gets the content of each, verified
   /// - Throws: `ObjectStoreError`: `.notFound`, `.failed(.damaged)`; the errors of `body`
   func read(
-    _ chunks: Range<Int64>, of seal: AssetSeal, at location: AssetEntry.Location,
+    _ chunks: Range<Int64>, of seal: AssetSeal, at location: SyncAssetEntry.Location,
     _ body: @escaping ([UInt8]) throws -> Void
   ) throws(ObjectStoreError) {
     let sealed = seal.layout.sealed(chunks)
@@ -52,7 +53,7 @@ extension SyncLogRemote {
   /// Whether an asset can be read whole.
   ///
   /// - Throws: errors that say nothing about the object
-  func isReadable(_ digest: AssetDigest, _ size: Int64, _ location: AssetEntry.Location) throws -> Bool {
+  func isReadable(_ digest: AssetDigest, _ size: Int64, _ location: SyncAssetEntry.Location) throws -> Bool {
     let seal = try AssetSeal(digest, size: size, key: location.key)
     var hash = SHA256()
     do throws(ObjectStoreError) {

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 
@@ -7,7 +8,7 @@ extension SyncLogRun {
   /// table, so that no restored or copied store can name it.
   struct UploadedAsset {
     var size: Int64
-    var location: AssetEntry.Location
+    var location: SyncAssetEntry.Location
   }
 
   /// The log and the fence in the names of this device's next objects: those of the head that it has read.
@@ -67,7 +68,7 @@ extension SyncLogRun {
       return try fail(bundle.contents.map(\.digest), error)
     }
     for content in bundle.contents {
-      let location = AssetEntry.Location(
+      let location = SyncAssetEntry.Location(
         object: object, offset: content.offset, of: Int64(bundle.body.count), key: content.key)
       uploadedAssets[content.digest] = UploadedAsset(size: content.size, location: location)
       report.assets.uploaded += 1
@@ -76,15 +77,15 @@ extension SyncLogRun {
 
   /// Writes a large content to its reservation, and continues what an earlier sync has left.
   private mutating func complete(
-    _ digest: AssetDigest, _ size: Int64, _ reservation: AssetEntry.Reservation,
+    _ digest: AssetDigest, _ size: Int64, _ reservation: SyncAssetEntry.Reservation,
     from storage: any AssetStorage
-  ) throws -> AssetEntry.Location? {
+  ) throws -> SyncAssetEntry.Location? {
     do {
       let seal = try AssetSeal(digest, size: size, key: reservation.key)
       let source = try SealedAsset(storage.open(digest), seal)
       try remote.upload(reservation.object, FileBody(source, name: "asset \(digest)"))
       report.assets.uploaded += 1
-      return AssetEntry.Location(object: reservation.object, of: seal.layout.length, key: reservation.key)
+      return SyncAssetEntry.Location(object: reservation.object, of: seal.layout.length, key: reservation.key)
     } catch {
       try fail([digest], error)
       return nil

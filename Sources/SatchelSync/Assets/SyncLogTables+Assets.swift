@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelStorage
 
@@ -114,7 +115,7 @@ package struct RemoteAsset: Sendable, Equatable {
 struct AssetDoubt: Sendable {
   var digest: AssetDigest
   var size: Int64
-  var location: AssetEntry.Location
+  var location: SyncAssetEntry.Location
   /// Whether its entry says so.
   var isSuspect: Bool
 }
@@ -126,16 +127,16 @@ struct AssetEdit {
   /// Nil for a purge.
   let horizon: Int64?
   /// The new entries; the inner value is nil for a tombstone.
-  private(set) var new: [AssetDigest: AssetEntry?] = [:]
+  private(set) var new: [AssetDigest: SyncAssetEntry?] = [:]
   /// The rows and assets as they are.
-  private var old: [AssetDigest: (row: SyncRow?, asset: AssetEntry?)] = [:]
+  private var old: [AssetDigest: (row: SyncRow?, asset: SyncAssetEntry?)] = [:]
   private var generation: Int64 { changes.start.generation }
 
   init(changes: SyncChanges, number: Int64, horizon: Int64?) {
     (self.changes, self.number, self.horizon) = (changes, number, horizon)
   }
 
-  private mutating func asset(_ digest: AssetDigest, _ tables: SyncAssetTables) throws -> AssetEntry? {
+  private mutating func asset(_ digest: AssetDigest, _ tables: SyncAssetTables) throws -> SyncAssetEntry? {
     if let asset = new[digest] { return asset }
     if let known = old[digest] { return known.asset }
     let row = try tables.row(digest, generation)
@@ -149,16 +150,16 @@ struct AssetEdit {
     _ plan: AssetPlan, _ tables: SyncAssetTables, writer: String, object: () -> AssetObject
   ) throws {
     for (digest, found) in plan.located {
-      let known = try asset(digest, tables) ?? AssetEntry(size: found.size)
+      let known = try asset(digest, tables) ?? SyncAssetEntry(size: found.size)
       new[digest] = known.located(at: found.location, size: found.size)
     }
     for (digest, size) in plan.reservations {
-      var entry = try asset(digest, tables) ?? AssetEntry(size: size)
-      entry.reserve(AssetEntry.Reservation(object: object(), key: AssetSeal.newKey(), writer: writer))
+      var entry = try asset(digest, tables) ?? SyncAssetEntry(size: size)
+      entry.reserve(SyncAssetEntry.Reservation(object: object(), key: AssetSeal.newKey(), writer: writer))
       new[digest] = entry
     }
     for (digest, found) in plan.adoptions where try asset(digest, tables) == nil {
-      var entry = AssetEntry(size: found.size, location: found.location)
+      var entry = SyncAssetEntry(size: found.size, location: found.location)
       entry.isSuspect = true
       new[digest] = entry
     }

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 
@@ -222,7 +223,7 @@ extension SyncStoredEnvelope {
     }
 
     mutating func digest() throws -> AssetDigest {
-      guard let digest = AssetDigest(try bytes(AssetDigest.length)) else { throw Self.damaged }
+      guard let digest = AssetDigest(Array(try bytes(AssetDigest.length))) else { throw Self.damaged }
       return digest
     }
 

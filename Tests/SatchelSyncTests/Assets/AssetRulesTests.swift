@@ -35,7 +35,7 @@ import Testing
   @Test("a large content is reserved first, and uploaded to the first reservation, of any device")
   func reserved() {
     #expect(way { $0.size = large } == .reserve)
-    var entry = AssetEntry(size: large)
+    var entry = SyncAssetEntry(size: large)
     for digit in "bc" { entry.reserve(AssetValues.reservation(digit)) }
     #expect(way { ($0.entry, $0.size) = (entry, large) } == .complete(AssetValues.reservation("b")))
     #expect(way { $0.entry = entry } == nil)
@@ -56,7 +56,7 @@ import Testing
   @Test("rule 4: an entry is marked when nothing refers to it, and the mark goes with a reference")
   func mark() {
     let (used, unused) = (AssetValues.entry(), AssetValues.entry(unused: 9))
-    func collected(_ entry: AssetEntry, _ isReferred: Bool, horizon: Int64 = 0) -> AssetEntry? {
+    func collected(_ entry: SyncAssetEntry, _ isReferred: Bool, horizon: Int64 = 0) -> SyncAssetEntry? {
       AssetRules.collected(entry, isReferred: isReferred, number: 9, horizon: horizon)
     }
     #expect(collected(used, true) == used)

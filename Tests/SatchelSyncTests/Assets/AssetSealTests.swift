@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 import SatchelTesting
@@ -14,7 +15,7 @@ struct AssetContent: AssetBytes {
   /// Content of a size, different in each chunk.
   init(size: Int) { bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 16) } }
 
-  var digest: AssetDigest { AssetDigest(of: bytes) }
+  var digest: AssetDigest { AssetDigest(SHA256.digest(bytes))! }
   var size: Int64 { Int64(bytes.count) }
 
   func read(_ count: Int, at offset: Int64) throws -> [UInt8] {

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 import SatchelStorage
@@ -10,7 +11,7 @@ extension AssetSimulation {
   struct Fold {
     var head: SyncHead
     var references: [(id: String, digest: AssetDigest)] = []
-    var assets: [AssetDigest: (digest: AssetDigest, entry: AssetEntry)] = [:]
+    var assets: [AssetDigest: (digest: AssetDigest, entry: SyncAssetEntry)] = [:]
 
     var named: Set<AssetObject> { Set(assets.values.flatMap(\.entry.objects)) }
   }
@@ -33,14 +34,14 @@ extension AssetSimulation {
       guard let document = entry.envelope.content.document else { continue }
       for digest in entry.envelope.assets { fold.references.append((key.id, digest)) }
       if key.collection == SyncKey.asset, let digest = AssetDigest(key.id) {
-        fold.assets[digest] = (digest, try AssetEntry(parsing: document))
+        fold.assets[digest] = (digest, try SyncAssetEntry(parsing: document))
       }
     }
     return fold
   }
 
   /// Whether the store has an object with right bytes of an asset.
-  private func isThere(_ digest: AssetDigest, _ location: AssetEntry.Location) -> Bool {
+  private func isThere(_ digest: AssetDigest, _ location: SyncAssetEntry.Location) -> Bool {
     store.objects["assets/somebody/\(location.object)"] != nil || lost.contains(digest)
   }
 

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 import SatchelStorage
@@ -203,7 +204,7 @@ final class AssetSimulationDevice: @unchecked Sendable {
 
   /// Whether the bytes are here and right.
   func has(_ digest: AssetDigest) -> Bool {
-    device.folder.bytes(digest).map { AssetDigest(of: $0) } == digest
+    device.folder.bytes(digest).map { AssetDigest(SHA256.digest($0)) } == digest
   }
 
   func pending() throws -> Set<String> {

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 import SatchelStorage
@@ -51,12 +52,12 @@ struct AssetTestDevice {
   }
 
   /// The assets of the shadow.
-  func assets() throws -> [AssetDigest: AssetEntry] {
+  func assets() throws -> [AssetDigest: SyncAssetEntry] {
     try device.entries().reduce(into: [:]) { assets, entry in
       guard entry.key.collection == SyncKey.asset, let digest = AssetDigest(entry.key.id),
         let document = try SyncEnvelope(parsing: entry.value.envelope).content.document
       else { return }
-      assets[digest] = try AssetEntry(parsing: document)
+      assets[digest] = try SyncAssetEntry(parsing: document)
     }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelAssets
 import SatchelCore
 import SatchelStorage
 import SatchelTesting
@@ -58,7 +59,7 @@ final class AssetTestFolder: AssetStorage, @unchecked Sendable {
   }
 
   func noteDamage(of digest: AssetDigest) throws {
-    if bytes(digest).map({ AssetDigest(of: $0) }) != digest { unreadable.insert(digest) }
+    if bytes(digest).map({ AssetDigest(SHA256.digest($0)) }) != digest { unreadable.insert(digest) }
   }
 
   func open(_ digest: AssetDigest) throws -> any AssetBytes { try File(path(digest)) }
@@ -108,7 +109,7 @@ final class AssetTestFolder: AssetStorage, @unchecked Sendable {
 
     func finish() throws {
       let bytes = try file.read(at: 0)
-      guard AssetDigest(of: bytes) == digest else {
+      guard AssetDigest(SHA256.digest(bytes))! == digest else {
         throw SatchelError(.damaged, "asset \(digest): was downloaded with other bytes")
       }
       try folder.add(AssetContent(bytes))

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelRemote
 import SatchelStorage
@@ -26,7 +27,7 @@ import Testing
       assets: (assets ?? []).sorted())
   }
 
-  static func asset(_ digest: String, _ entry: AssetEntry?, number: Int64 = 1) throws -> SyncEnvelope {
+  static func asset(_ digest: String, _ entry: SyncAssetEntry?, number: Int64 = 1) throws -> SyncEnvelope {
     SyncEnvelope(
       SyncContent(document: entry?.serialized()), of: try SyncKey(SyncKey.asset, digest), version: 1,
       writer: "one", number: number, base: nil, ancestors: SyncVersionVector())

@@ -15,24 +15,27 @@ enum AssetValues {
     return AssetObject("\(log).\(padded)/\(String(repeating: digit, count: 32))")!
   }
 
-  static func location(_ digit: Character = "a", of: Int64 = 1016, offset: Int64 = 0) -> AssetEntry.Location {
-    AssetEntry.Location(object: object(digit), offset: offset, of: of, key: AssetSealTests.key)
+  static func location(_ digit: Character = "a", of: Int64 = 1016, offset: Int64 = 0)
+    -> SyncAssetEntry.Location
+  {
+    SyncAssetEntry.Location(object: object(digit), offset: offset, of: of, key: AssetSealTests.key)
   }
 
-  static func entry(_ digit: Character? = "a", suspect: Bool = false, unused: Int64? = nil) -> AssetEntry {
-    var entry = AssetEntry(size: 1000, location: digit.map { location($0) })
+  static func entry(_ digit: Character? = "a", suspect: Bool = false, unused: Int64? = nil) -> SyncAssetEntry
+  {
+    var entry = SyncAssetEntry(size: 1000, location: digit.map { location($0) })
     (entry.isSuspect, entry.unused) = (suspect, unused)
     return entry
   }
 
-  static func reservation(_ digit: Character) -> AssetEntry.Reservation {
-    AssetEntry.Reservation(object: object(digit), key: AssetSealTests.key, writer: "w\"1")
+  static func reservation(_ digit: Character) -> SyncAssetEntry.Reservation {
+    SyncAssetEntry.Reservation(object: object(digit), key: AssetSealTests.key, writer: "w\"1")
   }
 }
 
-@Suite("Entries of assets") struct AssetEntryTests {
-  static let full: AssetEntry = {
-    var entry = AssetEntry(size: 70_000, location: AssetValues.location("a", of: 200_000, offset: 1016))
+@Suite("Entries of assets") struct SyncAssetEntryTests {
+  static let full: SyncAssetEntry = {
+    var entry = SyncAssetEntry(size: 70_000, location: AssetValues.location("a", of: 200_000, offset: 1016))
     for digit in "bcd" { entry.reserve(AssetValues.reservation(digit)) }
     (entry.isSuspect, entry.unused) = (true, 77)
     entry.others = Array(",\"more\":{\"a\":[1]}".utf8)
@@ -41,11 +44,11 @@ enum AssetValues {
 
   @Test(
     "are read as they were written",
-    arguments: [full, AssetEntry(size: 0), AssetValues.entry(), AssetValues.entry(nil)])
-  func roundTrip(_ entry: AssetEntry) throws {
+    arguments: [full, SyncAssetEntry(size: 0), AssetValues.entry(), AssetValues.entry(nil)])
+  func roundTrip(_ entry: SyncAssetEntry) throws {
     let bytes = entry.serialized()
     #expect(throws: Never.self) { try JSONValue(parsing: bytes) }
-    #expect(try AssetEntry(parsing: bytes) == entry)
+    #expect(try SyncAssetEntry(parsing: bytes) == entry)
   }
 
   @Test("keep the newest three reservations, and lose them with an object") func reservations() throws {
@@ -84,7 +87,7 @@ enum AssetValues {
     let bytes = Self.full.serialized().replacing(old, new)
     #expect(bytes != Self.full.serialized(), "\(old) is not in the entry")
     do {
-      let entry = try AssetEntry(parsing: bytes)
+      let entry = try SyncAssetEntry(parsing: bytes)
       #expect(new.contains("nexT"), "\(entry)")
     } catch let error as SatchelError {
       #expect(error.code == .damaged)
@@ -95,7 +98,7 @@ enum AssetValues {
   @Test("cut anywhere are refused") func cut() throws {
     let bytes = Self.full.serialized()
     for count in 0..<bytes.count {
-      #expect(throws: SatchelError.self) { try AssetEntry(parsing: Array(bytes.prefix(count))) }
+      #expect(throws: SatchelError.self) { try SyncAssetEntry(parsing: Array(bytes.prefix(count))) }
     }
   }
 

@@ -3,7 +3,7 @@ import SatchelJSON
 
 /// The entry of an asset in the sync log, of the collection "@asset": it says in which object the bytes are. Its id is
 /// the SHA-256.
-struct AssetEntry: Sendable, Equatable {
+struct SyncAssetEntry: Sendable, Equatable {
   /// A sealed content in an object.
   struct Location: Sendable, Equatable {
     var object: AssetObject
@@ -57,14 +57,14 @@ struct AssetEntry: Sendable, Equatable {
   }
 
   /// The content, whose size is known now, is in an object: nothing else is named any more.
-  func located(at location: Location, size: Int64) -> AssetEntry {
-    var entry = AssetEntry(size: size, location: location)
+  func located(at location: Location, size: Int64) -> SyncAssetEntry {
+    var entry = SyncAssetEntry(size: size, location: location)
     entry.others = others
     return entry
   }
 }
 
-extension AssetEntry {
+extension SyncAssetEntry {
   private static let known = [
     "size", "object", "offset", "length", "of", "key", "next", "suspect", "unused",
   ]
@@ -98,7 +98,7 @@ extension AssetEntry {
   /// - Throws: `SatchelError` (`damaged`)
   init(parsing document: [UInt8]) throws {
     self = try document.withUnsafeBytes {
-      try AssetEntry(SyncMembers($0, of: "asset", limit: Self.memberLimit))
+      try SyncAssetEntry(SyncMembers($0, of: "asset", limit: Self.memberLimit))
     }
   }
 
