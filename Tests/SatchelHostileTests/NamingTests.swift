@@ -12,6 +12,8 @@ private let independent: Set<String> = [
   "photo_index.remote_id",
   "sync_entry.received", "sync_owner.remote", "sync_owner.remote_id",
   "sync_owner.user",
+  // Read when the asset is fetched, and repeated from the entry.
+  "sync_asset.id", "sync_asset.key", "sync_asset.whole",
   // Values of the app or its backend.
   "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
@@ -75,15 +77,12 @@ private let absent: Set<String> = [
   "sync_entry.deleted",
   "sync_entry.error",
   "sync_entry.error_code", "sync_entry.in_flight_envelope", "sync_entry.in_flight_number",
-  "sync_entry.in_flight_sequence", "sync_entry.remote", "sync_entry.retry_at", "sync_entry.revision",
+  "sync_entry.in_flight_sequence", "sync_entry.retry_at", "sync_entry.revision",
   "sync_entry.undecided", "sync_log.id", "sync_log.pending_upload", "sync_log.pending_upload_base",
   "sync_log.pending_upload_deletes", "sync_log.pending_upload_etag", "sync_log.phase", "sync_log.previous",
   "sync_writer.id", "sync_writer.replaced",
-  // The store has no assets in its sync log.
-  "sync_asset.id", "sync_asset.generation", "sync_asset.sha256", "sync_asset.entry", "sync_asset.size",
-  "sync_asset.object", "sync_asset.start", "sync_asset.whole", "sync_asset.key", "sync_asset.next",
-  "sync_asset.suspect", "sync_asset.doubt", "sync_asset.unused", "sync_asset.unreferenced",
-  "sync_asset_reference.entry", "sync_asset_reference.sha256", "sync_asset_reference.generation",
+  // Of an asset in the sync log that nothing is wrong with.
+  "sync_asset.next", "sync_asset.suspect", "sync_asset.doubt", "sync_asset.unused", "sync_asset.unreferenced",
 ]
 
 /// Tables of which a row may be missing without a contradiction.
