@@ -1712,12 +1712,22 @@ typedef struct satchel_store_sync_options {
     /** Sends everything again to a remote that was synchronized before and has no object
      *  of the user, which is SATCHEL_EUNAVAILABLE otherwise. */
     bool recreate;
+    /** The bytes of assets to download, the newest first: 0 for none, since
+     *  satchel_assets_fetch_remote() gets each when it is needed; SATCHEL_ALL_ASSETS for
+     *  all. */
+    int64_t asset_bytes;
+    /** Uploads no assets, such as on a metered line: records that refer to new ones
+     *  wait. */
+    bool hold_assets;
 } satchel_store_sync_options;
+
+/** Downloads all assets. */
+#define SATCHEL_ALL_ASSETS (-1)
 
 /** The default options for synchronizing a store. */
 #define SATCHEL_STORE_SYNC_OPTIONS_INIT \
     { sizeof(satchel_store_sync_options), false, false, false, false, 0, NULL, NULL, \
-      { NULL, 0 }, SATCHEL_FIRST_DEFAULT, false }
+      { NULL, 0 }, SATCHEL_FIRST_DEFAULT, false, 0, false }
 
 /**
  * Synchronizes a store with a user's data in an object store.
@@ -1734,6 +1744,7 @@ typedef struct satchel_store_sync_options {
  * | ------------ | ---------------- | ----------------------------------------------- |
  * | `records`    | object           | counts of records, see below                    |
  * | `state`      | object           | counts of state, see below                      |
+ * | `assets`     | object           | {"uploaded", "downloaded", "failed"}: counts, and the assets that could not be downloaded, {"sha256", "code", "message"} |
  * | `photos`     | object or null   | as of satchel_photos_sync()                     |
  * | `unsent_photos` | array of strings | the directories of other photo catalogues    |
  * |              |                  | that have changes to send                       |
@@ -5768,7 +5779,7 @@ SATCHEL_API satchel_status satchel_state_score_remove(
  * | ------------ | ---------------- | ------------------------------------------------- |
  * | `sha256`     | string or null   | null for a URL that was not fetched yet           |
  * | `size`       | integer or null  | the number of bytes; null when it is not known    |
- * | `state`      | string           | "here": the bytes are in the store; "remote": a URL for them is known; "missing" |
+ * | `state`      | string           | "here": the bytes are in the store; "remote": at a URL, or in the remote; "missing" |
  * | `references` | integer          | the documents, entities and sections that refer to it |
  * | `urls`       | array of strings | the URLs that led to it                           |
  * | `variant`    | boolean          | whether it was derived from another asset         |
@@ -5793,7 +5804,8 @@ typedef enum satchel_asset_state {
     SATCHEL_ASSET_ANY = 0,
     /** In the store: they are read at once, and offline. */
     SATCHEL_ASSET_HERE = 1,
-    /** At a URL: satchel_assets_fetch() gets them. */
+    /** At a URL, or in the remote: satchel_assets_fetch() or satchel_assets_fetch_remote()
+     *  gets them. */
     SATCHEL_ASSET_REMOTE = 2,
     /** Nowhere that is known. */
     SATCHEL_ASSET_MISSING = 3
@@ -6232,6 +6244,52 @@ SATCHEL_API satchel_status satchel_assets_variant(
  */
 SATCHEL_API satchel_status satchel_assets_scaled(
     satchel_store *store, satchel_bytes asset, int32_t longest_edge, satchel_buffer *out);
+
+/**
+ * Gets the bytes of assets that are not here from the remote that the store is synchronized
+ * with. Every part is verified before it is stored.
+ *
+ * One asset that is not in the remote, or is damaged there, does not stop the others. The
+ * result is that of satchel_assets_fetch().
+ *
+ * @param store       an open store
+ * @param references  a JSON array of @ref json_asset "references"
+ * @param remote      the remote of the last satchel_store_sync()
+ * @param options     `max_bytes`, `progress` and `context` have an effect; may be NULL
+ * @param[out] out    a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a store that was never synchronized, and in a
+ * batch; SATCHEL_EFOREIGN for another remote; SATCHEL_EUNAVAILABLE, SATCHEL_EAUTH,
+ * SATCHEL_ECANCELLED, SATCHEL_EREADONLY.
+ *
+ * **Threads** Blocks; other calls do not wait for it.
+ */
+SATCHEL_API satchel_status satchel_assets_fetch_remote(
+    satchel_store *store, satchel_bytes references, satchel_remote *remote,
+    const satchel_asset_fetch_options *options, satchel_buffer *out);
+
+/**
+ * Reads bytes of an asset from the store or, where it does not have them, from the remote
+ * that it is synchronized with, without storing them: a player seeks in a film before it is
+ * here.
+ *
+ * @param store     an open store
+ * @param asset     a @ref json_asset "reference"
+ * @param remote    the remote of the last satchel_store_sync()
+ * @param offset    of the first byte
+ * @param count     the maximum number of bytes; fewer are returned at the end
+ * @param[out] out  the bytes; emptied on failure
+ *
+ * **Returns** As satchel_assets_fetch_remote(); SATCHEL_ENOTFOUND for an asset that is not in
+ * the remote; SATCHEL_EDAMAGED for one that is damaged there.
+ *
+ * **Ownership** The caller owns `*out`: satchel_buffer_free().
+ *
+ * **Threads** Blocks; other calls do not wait for it.
+ */
+SATCHEL_API satchel_status satchel_assets_read_remote(
+    satchel_store *store, satchel_bytes asset, satchel_remote *remote, int64_t offset,
+    int32_t count, satchel_buffer *out);
 
 /** @} */
 

@@ -28,6 +28,11 @@ public struct StoreSyncOptions: TransferOptions {
   public var first: FirstSync?
   /// Whether to send everything again to a remote that was synchronized before and has no object of the user.
   public var recreate = false
+  /// The assets that are downloaded. Without a download a document is there at once, and `fetchAssets` gets what it
+  /// refers to when it is needed.
+  public var assets = AssetDownloads.lazy
+  /// Whether assets are uploaded; otherwise the records that refer to new ones wait, such as on a metered line.
+  public var uploadsAssets = true
   /// The number of objects that are transferred at the same time: 1 to 16; clamped.
   public var parallel = 4
   /// How requests are retried.
@@ -228,6 +233,8 @@ extension SyncLogOptions {
     purges = options.purge
     reopens = options.first == .upload
     recreates = options.recreate
+    assets = options.assets
+    uploadsAssets = options.uploadsAssets
     self.progress = { progress in
       try session.report {
         switch progress {
@@ -261,6 +268,8 @@ extension SyncLogOptions {
 public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
   public var records = SyncCounts()
   public var state = SyncCounts()
+  /// The bytes that records and state refer to.
+  public var assets = SyncAssetCounts()
   /// The sync of the photo catalogue that is bound to the same remote and user, by its first sync; nil without one.
   public var photos: SyncReport?
   /// The directories of photo catalogues that have changes which this sync did not send, because their own sync bound
@@ -288,13 +297,14 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
 
   /// Whether nothing had to be transferred.
   public var isUnchanged: Bool {
-    records == SyncCounts() && state == SyncCounts() && repaired == 0 && failed.isEmpty && planned.isEmpty
+    records == SyncCounts() && state == SyncCounts() && assets == SyncAssetCounts() && repaired == 0
+      && failed.isEmpty && planned.isEmpty
       && photos?.isUnchanged ?? true
   }
 
   public var json: JSONValue {
     [
-      "records": records.json, "state": state.json, "photos": photos?.json ?? .null,
+      "records": records.json, "state": state.json, "assets": assets.json, "photos": photos?.json ?? .null,
       "unsent_photos": .array(unsentPhotos.map { .string($0) }),
       "failed": .array(failed.map(\.json)), "repaired": .int(Int64(repaired)),
       "losses": .array(losses.map(\.json)), "batch_cut": .bool(isBatchCut), "requests": .int(requests),
@@ -309,5 +319,6 @@ extension StoreSyncReport {
   init(_ report: SyncLogReport) {
     (records, state, failed, planned) = (report.records, report.state, report.failed, report.planned)
     (repaired, losses, isBatchCut) = (report.repaired, report.losses, report.isCut)
+    assets = report.assets
   }
 }

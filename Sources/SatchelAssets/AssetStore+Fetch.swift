@@ -43,6 +43,10 @@ public struct AssetFetchReport: Equatable, Sendable, JSONConvertible {
     /// When the next attempt is made, in Unix milliseconds; nil where no URL is known.
     public var retryAt: Int64?
 
+    package init(asset: Asset, message: String, retryAt: Int64? = nil) {
+      (self.asset, self.message, self.retryAt) = (asset, message, retryAt)
+    }
+
     public var json: JSONValue {
       ["asset": asset.json, "message": .string(message), "retry_at": retryAt.map { .int($0) } ?? .null]
     }
@@ -56,6 +60,8 @@ public struct AssetFetchReport: Equatable, Sendable, JSONConvertible {
   /// Those whose turn comes later: they failed before, or the limit was reached.
   public var waiting = 0
   public var failed: [Failure] = []
+
+  package init() {}
 
   public var json: JSONValue {
     [

@@ -29,9 +29,9 @@ public struct AssetPruneReport: Equatable, Sendable, JSONConvertible {
 
 extension AssetStore {
   /// Removes the bytes of assets to which nothing refers. With a limit, also of assets that can be had again, until all
-  /// together have at most so many bytes: variants first, then what the catalogue has fetched from URLs, the least
-  /// recently used first. Never removed are the only known copies of what is referred to, and what was put, dropped or
-  /// read within the last hour.
+  /// together have at most so many bytes: variants first, then what the catalogue has fetched from URLs, then what is in
+  /// the remote, the least recently used first. Never removed are the only known copies of what is referred to, and what was
+  /// put, dropped or read within the last hour.
   ///
   /// - Throws: `SatchelError` `.invalid` for a negative limit and in a transaction, `.readOnly`, `.full`, `.io`, `.closed`
   @discardableResult
@@ -48,7 +48,7 @@ extension AssetStore {
     }
     guard try database.has(AssetSchema.subject) else { return AssetPruneReport() }
     var report = try write { table, transaction in
-      var pruner = AssetPruner(table, now: transaction.now)
+      var pruner = try AssetPruner(table, now: transaction.now)
       return try pruner.run(maxBytes: maxBytes)
     }
     report.waitingFiles = try collect()
@@ -59,7 +59,7 @@ extension AssetStore {
   /// deletes their files after the commit.
   package static func signOut(in transaction: Transaction, of database: Database) throws {
     guard try database.has(AssetSchema.subject) else { return }
-    var pruner = AssetPruner(AssetTable(transaction.connection), now: transaction.now, grace: 0)
+    var pruner = try AssetPruner(AssetTable(transaction.connection), now: transaction.now, grace: 0)
     _ = try pruner.run(maxBytes: nil)
   }
 
@@ -128,144 +128,5 @@ extension AssetStore {
     }
     _ = try collect()
     return found
-  }
-}
-
-/// Decides what is removed, and removes its rows, in one transaction.
-struct AssetPruner {
-  private let table: AssetTable
-  private let now: Int64
-  /// The time for which what was used is kept.
-  private let grace: Int64
-  private var report = AssetPruneReport()
-  private var connection: Connection { table.connection }
-
-  init(_ table: AssetTable, now: Int64, grace: Int64 = AssetStore.grace) {
-    (self.table, self.now, self.grace) = (table, now, grace)
-  }
-
-  /// Assets that something refers to, by SHA-256 or URL.
-  private static let referenced = """
-    SELECT asset FROM asset_reference WHERE asset > 0
-    UNION SELECT s.asset FROM asset_reference r JOIN asset_source s ON s.id = r.source WHERE r.source > 0
-    AND s.asset IS NOT NULL
-    """
-
-  mutating func run(maxBytes: Int64?) throws -> AssetPruneReport {
-    try table.removeStaleReferences()
-    try connection.execute(
-      "CREATE TEMP TABLE IF NOT EXISTS asset_kept(id INTEGER PRIMARY KEY); DELETE FROM temp.asset_kept;")
-    try connection.execute("INSERT INTO temp.asset_kept \(Self.referenced)")
-    try keepVariants()
-    try removeUnused()
-    if let maxBytes { try shrink(to: maxBytes) }
-    report.bytes = try connection.number("SELECT ifnull(sum(size), 0) FROM asset WHERE place > 0")
-    report.onlyCopies = try connection.number(
-      """
-      SELECT ifnull(sum(size), 0) FROM asset a WHERE place > 0 AND id IN (SELECT id FROM temp.asset_kept)
-      AND NOT EXISTS(SELECT 1 FROM asset_source WHERE asset = a.id)
-      AND NOT EXISTS(SELECT 1 FROM asset_variant WHERE variant = a.id)
-      """)
-    if let maxBytes { report.overBudget = max(0, report.bytes - maxBytes) }
-    try connection.execute("DELETE FROM temp.asset_kept")
-    return report
-  }
-
-  /// A variant is kept with the asset or the photo that it was derived from.
-  private func keepVariants() throws {
-    let hasPhotos = try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'photo'") > 0
-    if hasPhotos {
-      try connection.execute(
-        """
-        INSERT OR IGNORE INTO temp.asset_kept SELECT variant FROM asset_variant
-        WHERE length(origin) = 16 AND origin IN (SELECT md5 FROM photo)
-        """)
-    }
-    try connection.execute(
-      """
-      INSERT OR IGNORE INTO temp.asset_kept WITH RECURSIVE kept(id) AS (SELECT id FROM temp.asset_kept
-      UNION SELECT v.variant FROM kept k JOIN asset a ON a.id = k.id JOIN asset_variant v ON v.origin = a.sha256)
-      SELECT id FROM kept
-      """)
-  }
-
-  private struct Candidate {
-    var row: AssetTable.Row
-    var digest: AssetDigest
-  }
-
-  private func candidates(_ sql: StaticString) throws -> [Candidate] {
-    var found: [Candidate] = []
-    try connection.each(sql) { row in
-      guard let digest = AssetDigest(Array(row.bytes(1))) else { return }
-      found.append(
-        Candidate(
-          row: AssetTable.Row(
-            id: try row.integer(0), size: try row.integerIfAny(2),
-            place: AssetTable.Place(rawValue: try row.integer(3, in: 0...2)) ?? .absent,
-            usedAt: try row.integer(4)), digest: digest))
-    }
-    return found
-  }
-
-  private func isRecent(_ row: AssetTable.Row) -> Bool { grace > 0 && row.usedAt > now - grace }
-
-  /// Removes assets to which nothing refers, with their rows.
-  private mutating func removeUnused() throws {
-    let unused = try candidates(
-      """
-      SELECT id, sha256, size, place, used_at FROM asset WHERE id NOT IN (SELECT id FROM temp.asset_kept)
-      ORDER BY id
-      """)
-    for candidate in unused {
-      guard !isRecent(candidate.row) else {
-        if candidate.row.place != .absent { report.recent += candidate.row.size ?? 0 }
-        continue
-      }
-      try removeBytes(candidate)
-      try table.remove(candidate.row.id)
-    }
-    try connection.run(
-      """
-      DELETE FROM asset_source WHERE asset IS NULL
-      AND id NOT IN (SELECT source FROM asset_reference WHERE source > 0)
-      """)
-  }
-
-  private mutating func removeBytes(_ candidate: Candidate) throws {
-    guard candidate.row.place != .absent else { return }
-    try table.removeBytes(candidate.row, candidate.digest)
-    report.removed += 1
-    report.removedBytes += candidate.row.size ?? 0
-  }
-
-  /// Removes the bytes of assets that can be had again.
-  private mutating func shrink(to maxBytes: Int64) throws {
-    var bytes = try connection.number("SELECT ifnull(sum(size), 0) FROM asset WHERE place > 0")
-    guard bytes > maxBytes else { return }
-    let variants = try candidates(
-      """
-      SELECT id, sha256, size, place, used_at FROM asset a WHERE place > 0
-      AND EXISTS(SELECT 1 FROM asset_variant WHERE variant = a.id)
-      AND NOT EXISTS(SELECT 1 FROM asset_reference WHERE asset = a.id) ORDER BY used_at, id
-      """)
-    // Of the catalogue only: its backend has them. A document is the user's, and its server may be gone.
-    let fetched = try candidates(
-      """
-      SELECT id, sha256, size, place, used_at FROM asset a WHERE place > 0
-      AND EXISTS(SELECT 1 FROM asset_source WHERE asset = a.id)
-      AND NOT EXISTS(SELECT 1 FROM asset_reference WHERE asset = a.id AND subject NOT IN (1, 2))
-      AND NOT EXISTS(SELECT 1 FROM asset_source s JOIN asset_reference r ON r.source = s.id
-      WHERE s.asset = a.id AND r.subject NOT IN (1, 2)) ORDER BY used_at, id
-      """)
-    for candidate in variants + fetched {
-      if bytes <= maxBytes { return }
-      guard !isRecent(candidate.row) else {
-        report.recent += candidate.row.size ?? 0
-        continue
-      }
-      try removeBytes(candidate)
-      bytes -= candidate.row.size ?? 0
-    }
   }
 }

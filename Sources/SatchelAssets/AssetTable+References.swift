@@ -135,7 +135,24 @@ extension AssetTable {
   func state(_ row: Row?, _ digest: AssetDigest) throws -> AssetState {
     if let row, row.place != .absent { return .here }
     if let row, try hasURL(row.id) { return .remote }
-    return .missing
+    return try isInRemote(digest) ? .remote : .missing
+  }
+
+  /// Whether an object of the sync log has the bytes; see `SyncAssetTables`.
+  private func isInRemote(_ digest: AssetDigest) throws -> Bool {
+    guard try Self.has(table: "sync_asset", connection) else { return false }
+    return try digest.bytes.withUnsafeBytes {
+      try connection.number(
+        """
+        SELECT EXISTS(SELECT 1 FROM sync_asset WHERE generation = (SELECT generation FROM sync_log)
+        AND sha256 = ? AND object IS NOT NULL)
+        """, .blob($0))
+    } == 1
+  }
+
+  static func has(table: String, _ connection: Connection) throws -> Bool {
+    try connection.number(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(table)) > 0
   }
 
   /// Whether a URL leads, or has led, to an asset.
@@ -148,10 +165,9 @@ extension AssetTable {
   }
 
   package func state(_ asset: Asset) throws -> AssetState {
-    if let (row, digest) = try find(asset) {
-      let state = try state(row, digest)
-      return state == .missing && asset.url != nil ? .remote : state
-    }
-    return asset.url == nil ? .missing : .remote
+    let found = try find(asset)
+    guard let digest = asset.digest ?? found?.digest else { return asset.url == nil ? .missing : .remote }
+    let state = try state(found?.row, digest)
+    return state == .missing && asset.url != nil ? .remote : state
   }
 }

@@ -218,3 +218,34 @@ private func isUnused(_ number: satchel_asset_usage.RawValue) throws -> Bool? {
   default: throw SatchelError(.invalid, "options: usage: \(number) is not a satchel_asset_usage")
   }
 }
+
+// MARK: The remote
+
+@_cdecl("satchel_assets_fetch_remote") @implementation
+public func satchel_assets_fetch_remote(
+  _ store: OpaquePointer!, _ references: satchel_bytes, _ remote: OpaquePointer!,
+  _ options: UnsafePointer<satchel_asset_fetch_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let (store, remote) = (try Handles.stores.borrow(store), try Handles.remotes.borrow(remote).store)
+    let reader = try OptionsReader(options)
+    let host = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
+    let report = try store.fetchAssets(
+      references.assets("references"), from: remote, maxBytes: AssetFetchOptions(reader).maxBytes,
+      cancellation: host.cancellation
+    ) { host.report(assets: $0, of: $1) }
+    if let out { try give(report.json, to: out) }
+  }
+}
+
+@_cdecl("satchel_assets_read_remote") @implementation
+public func satchel_assets_read_remote(
+  _ store: OpaquePointer!, _ asset: satchel_bytes, _ remote: OpaquePointer!, _ offset: Int64, _ count: Int32,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let (store, remote) = (try Handles.stores.borrow(store), try Handles.remotes.borrow(remote).store)
+    try give(store.assetBytes(of: asset.asset(), from: offset, count: Int(count), remote: remote), to: out)
+  }
+}

@@ -80,6 +80,14 @@ extension StoreSyncOptions {
     purge = reader.flag(\.purge)
     first = try FirstSync(named: reader.choice(\.first))
     recreate = reader.flag(\.recreate)
+    uploadsAssets = !reader.flag(\.hold_assets)
+    switch reader.value(\.asset_bytes) ?? 0 {
+    case 0: assets = .lazy
+    case Int64(SATCHEL_ALL_ASSETS): assets = .all
+    case let bytes where bytes > 0: assets = .bytes(bytes)
+    case let bytes:
+      throw SatchelError(.invalid, "asset_bytes: \(bytes) must be SATCHEL_ALL_ASSETS or not negative")
+    }
     if let key = reader.value(\.key), key.size > 0 { self.key = Array(try key.raw("key")) }
     try read(reader, progress)
   }

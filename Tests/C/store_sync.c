@@ -173,6 +173,53 @@ static void nameless(void) {
     close_memory(&memory, remote);
 }
 
+/** Bytes that a document refers to: uploaded with it, fetched when they are needed, by ranges and as a whole. */
+static void assets(satchel_remote *remote) {
+    struct phone phone = opened(), tablet = opened();
+    static unsigned char picture[150000];
+    for (size_t index = 0; index < sizeof picture; index++) picture[index] = (unsigned char)(index * 7 % 251);
+    must(satchel_assets_put(phone.store, (satchel_bytes){picture, sizeof picture}, text("image/jpeg"), &out),
+         "putting a picture");
+    char *reference = strdup((const char *)out.data);
+    satchel_buffer_free(&out);
+    char document[512], references[512];
+    snprintf(document, sizeof document, "{\"picture\":%s}", reference);
+    snprintf(references, sizeof references, "[%s]", reference);
+    put(&phone, "a", document);
+    satchel_store_sync_options held = SATCHEL_STORE_SYNC_OPTIONS_INIT;
+    held.hold_assets = true;
+    CHECK(count(&phone, remote, &held, "/assets/uploaded") == 0, "held back");
+    CHECK(count(&phone, remote, NULL, "/assets/uploaded") == 1, "uploaded");
+    CHECK(satchel_assets_fetch_remote(tablet.store, text(references), remote, NULL, &out) == SATCHEL_EINVALID,
+          "never synchronized");
+    CHECK(count(&tablet, remote, NULL, "/assets/downloaded") == 0, "lazy");
+    must(satchel_assets_read_remote(tablet.store, text(reference), remote, 65530, 20, &out), "a range");
+    CHECK(out.size == 20 && memcmp(out.data, picture + 65530, 20) == 0, "other bytes of the range");
+    satchel_buffer_free(&out);
+    CHECK(satchel_assets_read_remote(tablet.store, text(reference), remote, -1, 20, &out) == SATCHEL_EINVALID,
+          "a negative offset");
+    must(satchel_assets_fetch_remote(tablet.store, text(references), remote, NULL, &out), "fetching");
+    json_t *report = take(&out);
+    CHECK(number_at(report, "/fetched") == 1 && number_at(report, "/fetched_bytes") == 150000, "fetched");
+    json_decref(report);
+    must(satchel_assets_read(tablet.store, text(reference), 0, INT64_MAX, &out), "reading");
+    CHECK(out.size == sizeof picture && memcmp(out.data, picture, sizeof picture) == 0, "other bytes");
+    satchel_buffer_free(&out);
+    satchel_store_sync_options all = SATCHEL_STORE_SYNC_OPTIONS_INIT;
+    all.asset_bytes = SATCHEL_ALL_ASSETS;
+    struct phone third = opened();
+    CHECK(count(&third, remote, &all, "/assets/downloaded") == 1, "all");
+    all.asset_bytes = -2;
+    CHECK(sync_as(&third, remote, "mia", &all, NULL) == SATCHEL_EINVALID, "a negative number of bytes");
+    CHECK(satchel_assets_fetch_remote(tablet.store, text(references), NULL, NULL, &out) == SATCHEL_EINVALID,
+          "no remote");
+    CHECK(satchel_assets_read_remote(NULL, text(reference), remote, 0, 1, &out) == SATCHEL_EINVALID, "no store");
+    free(reference);
+    closed(&third);
+    closed(&tablet);
+    closed(&phone);
+}
+
 int main(void) {
     struct memory memory;
     satchel_remote *remote = open_named_memory(&memory, "memory");
@@ -187,6 +234,10 @@ int main(void) {
     remote = open_named_memory(&third, "third");
     accounts(remote);
     close_memory(&third, remote);
+    struct memory fourth;
+    remote = open_named_memory(&fourth, "fourth");
+    assets(remote);
+    close_memory(&fourth, remote);
     nameless();
     return close_checks();
 }

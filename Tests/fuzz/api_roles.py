@@ -238,6 +238,8 @@ ROLES = {
     "satchel_assets_fetch": "store asset_list",
     "satchel_assets_variant": "store asset name",
     "satchel_assets_scaled": "store asset",
+    "satchel_assets_fetch_remote": "store asset_list remote",
+    "satchel_assets_read_remote": "store asset remote",
     "satchel_catalogue_assets": "store section_name asset_paths",
     "satchel_photos_thumbnail": "photos md5",
 }

@@ -3,8 +3,8 @@ import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// Which assets a sync downloads.
-package enum AssetDownloads: Sendable, Equatable {
+/// The assets that a sync downloads.
+public enum AssetDownloads: Sendable, Equatable {
   /// None: each is fetched when it is needed.
   case lazy
   /// All that the store refers to,

@@ -89,18 +89,36 @@ public struct SyncPlanned: Sendable, Equatable, JSONConvertible {
   }
 }
 
-/// The assets of a sync.
-package struct SyncAssetCounts: Sendable, Equatable {
-  package internal(set) var uploaded = 0
-  package internal(set) var downloaded = 0
-  package internal(set) var failed: [SyncAssetFailure] = []
+/// The assets that a sync has transferred.
+public struct SyncAssetCounts: Sendable, Equatable, JSONConvertible {
+  /// The number of assets whose bytes were uploaded.
+  public internal(set) var uploaded = 0
+  /// The number of assets whose bytes were downloaded.
+  public internal(set) var downloaded = 0
+  /// The assets that could not be downloaded. Records that wait for an upload are in `StoreSyncReport.failed`.
+  public internal(set) var failed: [SyncAssetFailure] = []
+
+  public init() {}
+
+  public var json: JSONValue {
+    [
+      "uploaded": .int(Int64(uploaded)), "downloaded": .int(Int64(downloaded)),
+      "failed": .array(failed.map(\.json)),
+    ]
+  }
 }
 
 /// An asset that could not be downloaded.
-package struct SyncAssetFailure: Sendable, Equatable {
+public struct SyncAssetFailure: Sendable, Equatable, JSONConvertible {
+  /// 64 hexadecimal digits in lower case.
+  public var sha256: String { digest.text }
   package var digest: AssetDigest
-  package var code: SatchelError.Code
-  package var message: String
+  public var code: SatchelError.Code
+  public var message: String
+
+  public var json: JSONValue {
+    ["sha256": .string(sha256), "code": .int(Int64(code.rawValue)), "message": .string(message)]
+  }
 
   init(digest: AssetDigest, error: SatchelError) {
     (self.digest, code, message) = (digest, error.code, error.message)

@@ -42,6 +42,7 @@ from satchel.remote._values import NOT_MODIFIED, NotModified
 from satchel.values import record_from, records_from
 
 if TYPE_CHECKING:
+    from satchel.remote import Remote
     from satchel.store import Store
 
 __all__ = [
@@ -135,17 +136,30 @@ class Assets:
         """
         return record_from(AssetInfo, json_answer(library.satchel_assets_info, *self._lent(asset)))
 
-    def read(self, asset: AssetReference, offset: int = 0, count: Optional[int] = None) -> bytes:
+    def read(
+        self,
+        asset: AssetReference,
+        offset: int = 0,
+        count: Optional[int] = None,
+        *,
+        remote: Optional[Remote] = None,
+    ) -> bytes:
         """Returns bytes of an asset.
 
         :param asset: as for :meth:`get`
         :param offset: of the first byte
         :param count: the maximum number of bytes; None for all to the end
-        :raises NotFound: when the bytes are not here: :meth:`fetch` gets those that are "remote"
-        :raises Damaged: for a file that is lost or has another size: :meth:`verify` marks it
+        :param remote: the remote that the store is synchronized with: bytes that are not here are read from
+            it, and not stored, so that a player can seek in a film. At most 2 GiB are returned then
+        :raises NotFound: when the bytes are not here: :meth:`fetch` gets those that are "remote"; with a
+            remote, when it does not have them
+        :raises Damaged: for a file that is lost or has another size: :meth:`verify` marks it; for an object
+            of the remote with other bytes
         """
         first = _encoding.whole(offset, "offset", 0, _LARGEST)
         limit = _LARGEST if count is None else _encoding.whole(count, "count", 0, _LARGEST)
+        if remote is not None:
+            return self._read_remote(remote, asset, first, min(limit, 2**31 - 1))
         return answer(library.satchel_assets_read, *self._lent(asset), first, limit) or b""
 
     def open(self, asset: AssetReference, *, verify: bool = False) -> AssetFile:
@@ -231,15 +245,16 @@ class Assets:
     def fetch(
         self,
         assets: Iterable[AssetReference],
-        fetch: Callable[[AssetRequest], Union[AssetBody, Fetched, NotModified]],
+        fetch: Optional[Callable[[AssetRequest], Union[AssetBody, Fetched, NotModified]]] = None,
         *,
+        remote: Optional[Remote] = None,
         max_size: int = 64 << 20,
         max_bytes: Optional[int] = None,
         refresh: bool = False,
         ignore_backoff: bool = False,
         progress: Optional[Callable[[AssetProgress], object]] = None,
     ) -> AssetFetchReport:
-        """Gets the bytes of assets that are not here from their URLs.
+        """Gets the bytes of assets that are not here, from their URLs by a function, or from a remote.
 
         One asset that fails does not stop the others. Its URL is asked again after a minute at the earliest,
         then after two, and so on up to a day.
@@ -249,6 +264,7 @@ class Assets:
             or a file object, such as the response of ``urllib.request.urlopen``; a :class:`Fetched`, which
             has the ETag as well; or :data:`NOT_MODIFIED`. An exception is a failure of this asset. URLs come
             from documents: the function decides which it asks
+        :param remote: the remote that the store is synchronized with, instead of ``fetch``
         :param max_size: the maximum size of one asset in bytes, counted while it is received
         :param max_bytes: no asset is begun after so many bytes; None for no limit
         :param refresh: asks URLs again that were fetched, with their ETag
@@ -256,9 +272,12 @@ class Assets:
         :param progress: receives an :class:`AssetProgress`, on this thread; returning False cancels. An
             exception in it cancels too, and is raised here
         :raises Cancelled: what was fetched is kept
-        :raises InvalidArgument: in a batch
+        :raises InvalidArgument: in a batch; without one of ``fetch`` and ``remote``
+        :raises ForeignFile: for another remote than that of the store
+        :raises Unavailable, Unauthorized: when the remote cannot be asked
         """
-        _encoding.check_callable(fetch, "fetch")
+        if (fetch is None) == (remote is None):
+            raise InvalidArgument("fetch: either a function or a remote is needed")
         references = [self.get(each).json for each in assets]
         options = _abi.AssetFetchOptions(
             max_size=_encoding.whole(max_size, "max_size", 1, _LARGEST),
@@ -267,6 +286,9 @@ class Assets:
             ignore_backoff=bool(ignore_backoff),
         )
         pointer = self._store._pointer
+        if remote is not None:
+            return self._fetch_remote(remote, references, options, progress)
+        _encoding.check_callable(fetch, "fetch")
         work = _FetchWork(self._store._owner, progress_callback(AssetProgress, progress))
         work.fetching = fetching = Fetching(work, fetch)
         lent = _encoding.lend_value(references, "assets")
@@ -276,6 +298,50 @@ class Assets:
             asset = self.get(each["asset"])
             url = asset.url or next(iter(self.info(asset).urls), None)
             failed.append(AssetFailure(asset, each["message"], each["retry_at"], fetching.error_of(url)))
+        return record_from(AssetFetchReport, found, failed=failed)
+
+    def _read_remote(self, remote: Remote, asset: AssetReference, offset: int, count: int) -> bytes:
+        from satchel.remote import remote_of
+        from satchel.remote._host import Failures
+
+        store, reference = self._lent(asset)
+        work = LongWork(self._store._owner, progress_callback(AssetProgress, None))
+        lent = remote_of(remote)._pointer
+        return (
+            remote._at_work(
+                work,
+                lambda progress, context: answer(
+                    library.satchel_assets_read_remote, store, reference, lent, offset, count
+                ),
+                Failures(work),
+            )
+            or b""
+        )
+
+    def _fetch_remote(
+        self,
+        remote: Remote,
+        references: List[Any],
+        options: _abi.AssetFetchOptions,
+        progress: Optional[Callable[[AssetProgress], object]],
+    ) -> AssetFetchReport:
+        from satchel.remote import remote_of
+        from satchel.remote._host import Failures
+
+        work = LongWork(self._store._owner, progress_callback(AssetProgress, progress))
+        lent = _encoding.lend_value(references, "assets")
+        call = with_progress(
+            options,
+            library.satchel_assets_fetch_remote,
+            self._store._pointer,
+            lent,
+            remote_of(remote)._pointer,
+        )
+        found = remote._at_work(work, call, Failures(work))
+        failed = [
+            AssetFailure(self.get(each["asset"]), each["message"], each["retry_at"], None)
+            for each in found["failed"]
+        ]
         return record_from(AssetFetchReport, found, failed=failed)
 
     def variant(

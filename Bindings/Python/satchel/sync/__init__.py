@@ -11,19 +11,21 @@ The guide to records describes what is synchronized, conflicts, and what a damag
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Owner
 from satchel._library import check, json_answer, library
 from satchel._long_work import LongWork, progress_callback
-from satchel.errors import Busy
+from satchel.errors import Busy, InvalidArgument
 from satchel.sync._conflicts import ConflictEntry, entries
 from satchel.sync._values import (
     AccountDeletionReport,
     PlannedChange,
     StoreSyncReport,
     StoreSyncStatus,
+    SyncAssetFailure,
+    SyncAssets,
     SyncCounts,
     SyncFailure,
     SyncLoss,
@@ -41,6 +43,8 @@ __all__ = [
     "PlannedChange",
     "StoreSyncReport",
     "StoreSyncStatus",
+    "SyncAssetFailure",
+    "SyncAssets",
     "SyncCounts",
     "SyncFailure",
     "SyncLoss",
@@ -74,6 +78,8 @@ class SyncingStore(Owner):
         purge: bool = False,
         first: Optional[str] = None,
         recreate: bool = False,
+        assets: Union[str, int] = "lazy",
+        asset_uploads: bool = True,
         parallel: Optional[int] = None,
         progress: Optional[Callable[[SyncProgress], object]] = None,
     ) -> StoreSyncReport:
@@ -106,6 +112,10 @@ class SyncingStore(Owner):
             again. "discard": it is removed, as by :meth:`sign_out`, and what was never sent is lost
         :param recreate: sends everything again to a remote that was synchronized before and has no object of
             the user
+        :param assets: the assets to download: "lazy" for none, since ``store.assets.fetch`` gets each when it
+            is needed; "all"; or a number of bytes, the newest first
+        :param asset_uploads: whether assets are uploaded; otherwise the records that refer to new ones wait,
+            as on a metered line
         :param parallel: concurrent transfers, 1 to 16; None for 4
         :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False
             cancels. An exception in it cancels too, and is raised here
@@ -131,6 +141,8 @@ class SyncingStore(Owner):
             purge=bool(purge),
             first=first_sync(first),
             recreate=bool(recreate),
+            asset_bytes=_asset_bytes(assets),
+            hold_assets=not asset_uploads,
             parallel=_encoding.parallel(parallel),
         )
         if key is not None:
@@ -208,3 +220,13 @@ class SyncingStore(Owner):
     @property
     def _synchronization(self) -> object:
         return self._owner, "sync"
+
+
+def _asset_bytes(assets: Union[str, int]) -> int:
+    """The bytes of assets that a synchronization downloads."""
+    named = {"lazy": 0, "all": -1}
+    if isinstance(assets, str):
+        if assets not in named:
+            raise InvalidArgument(f'assets must be "lazy", "all" or a number of bytes, not {assets!r}')
+        return named[assets]
+    return _encoding.whole(assets, "assets", 0, 2**63 - 1)

@@ -97,21 +97,42 @@ class PlannedChange:
     action: str
 
 
+@dataclass(frozen=True)
+class SyncAssetFailure:
+    """An asset that could not be downloaded, by its ``sha256``; ``code`` is that of the C interface."""
+
+    sha256: str
+    code: int
+    message: str
+
+
+@dataclass(frozen=True)
+class SyncAssets:
+    """The assets of a synchronization: how many were ``uploaded`` and ``downloaded``, and which ``failed``.
+
+    Records that wait for the upload of an asset are in ``failed`` of the report.
+    """
+
+    uploaded: int = 0
+    downloaded: int = 0
+    failed: List[SyncAssetFailure] = field(default_factory=list)
+
+
 @dataclass(frozen=True, repr=False)
 class StoreSyncReport:
     """The result of a synchronization, or of a ``dry_run``.
 
-    ``records`` and ``state`` count what was done with both, ``photos`` is the report of the photo catalogue
-    that is bound to the same remote and user, by its first ``photos.sync``; None without one.
-    ``unsent_photos`` are the directories of photo catalogues that have changes which this synchronization
-    did not send, because their own ``photos.sync`` bound them to no remote yet, or to another remote or
-    user. ``failed`` could not be sent. ``repaired`` objects of the remote were missing or damaged and were
-    written again, ``losses`` were left out with ``accept_loss``. ``batch_cut``: a batch was sent in parts,
-    because it is too large for one request. ``requests`` counts requests to the object store with retries,
-    ``bytes_up`` and ``bytes_down`` bytes of bodies. ``unchanged``: nothing had to be transferred.
-    ``planned`` is what a synchronization would do after a dry run, and [] otherwise. ``first_upload`` is
-    the number of records and parts of the state that the first synchronization as a user sent, and 0 of
-    every other one.
+    ``records`` and ``state`` count what was done with both, ``assets`` what they refer to, ``photos`` is
+    the report of the photo catalogue that is bound to the same remote and user, by its first
+    ``photos.sync``; None without one. ``unsent_photos`` are the directories of photo catalogues that have
+    changes which this synchronization did not send, because their own ``photos.sync`` bound them to no
+    remote yet, or to another remote or user. ``failed`` could not be sent. ``repaired`` objects of the
+    remote were missing or damaged and were written again, ``losses`` were left out with ``accept_loss``.
+    ``batch_cut``: a batch was sent in parts, because it is too large for one request. ``requests`` counts
+    requests to the object store with retries, ``bytes_up`` and ``bytes_down`` bytes of bodies.
+    ``unchanged``: nothing had to be transferred. ``planned`` is what a synchronization would do after a
+    dry run, and [] otherwise. ``first_upload`` is the number of records and parts of the state that the
+    first synchronization as a user sent, and 0 of every other one.
     """
 
     records: SyncCounts
@@ -129,6 +150,7 @@ class StoreSyncReport:
     planned: List[PlannedChange] = field(default_factory=list)
     first_upload: int = 0
     unsent_photos: List[str] = field(default_factory=list)
+    assets: SyncAssets = field(default_factory=SyncAssets)
 
     @property
     def ok(self) -> bool:
@@ -200,4 +222,7 @@ def report_from(
         failed=[record_from(SyncFailure, each, code=code_of(each["code"])) for each in answer["failed"]],
         losses=records_from(SyncLoss, answer["losses"]),
         planned=records_from(PlannedChange, answer["planned"]),
+        assets=record_from(
+            SyncAssets, answer["assets"], failed=records_from(SyncAssetFailure, answer["assets"]["failed"])
+        ),
     )

@@ -1,0 +1,121 @@
+import Foundation
+import Satchel
+import SatchelTesting
+import Synchronization
+import Testing
+
+/// The assets of two stores that synchronize through a directory, by the public calls.
+struct StoreAssetTests {
+  private let directory: TemporaryDirectory
+  private let remote: DirectoryStore
+  private let user: UserID
+  private let hours = Locked(0)
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: directory.path + "/remote", withIntermediateDirectories: true)
+    remote = try DirectoryStore(path: directory.path + "/remote")
+    user = try UserID("ada")
+  }
+
+  private func open(_ name: String) throws -> Store {
+    var options = StoreOptions()
+    let hours = hours
+    options.clock = Clock { 1_790_000_000_000 + Int64(hours.withLock { $0 }) * 3_600_000 }
+    return try Store(path: directory.path + "/\(name).satchel", options: options)
+  }
+
+  private func picture(_ number: UInt8, _ count: Int = 100_000) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(number) &* 31) }
+  }
+
+  private func options(_ assets: AssetDownloads, key: [UInt8]? = nil) -> StoreSyncOptions {
+    var options = StoreSyncOptions()
+    (options.assets, options.key) = (assets, key)
+    return options
+  }
+
+  @Test(arguments: [nil, [UInt8](repeating: 9, count: 32)])
+  func `a picture is there when it is needed, on demand and by ranges`(key: [UInt8]?) throws {
+    let (phone, tablet) = (try open("phone"), try open("tablet"))
+    let notes = try phone.records("notes", synced: true)
+    let asset = try phone.assets.put(picture(1), type: "image/jpeg")
+    try notes.put("a", ["title": "Porto", "picture": asset.json])
+    #expect(try phone.sync(with: remote, user: user, options: options(.lazy, key: key)).assets.uploaded == 1)
+    _ = try tablet.records("notes", synced: true)
+    let report = try tablet.sync(with: remote, user: user, options: options(.lazy, key: key))
+    #expect(report.assets.downloaded == 0 && report.records.downloaded == 1)
+    #expect(try tablet.assets.state(of: asset) == .remote)
+    let middle = try tablet.assetBytes(of: asset, from: 65_530, count: 20, remote: remote)
+    #expect(middle == Array(picture(1)[65_530..<65_550]))
+    #expect(try tablet.assets.state(of: asset) == .remote)
+    let fetched = try tablet.fetchAssets([asset, Asset(url: "https://example.com/x")], from: remote)
+    #expect(fetched.fetched == 1 && fetched.fetchedBytes == 100_000 && fetched.failed.count == 1)
+    #expect(try tablet.assets.bytes(of: asset) == picture(1))
+    #expect(try tablet.fetchAssets([asset], from: remote).present == 1)
+    // A new title uploads no picture.
+    try notes.put("a", ["title": "Lisboa", "picture": asset.json])
+    #expect(try phone.sync(with: remote, user: user, options: options(.lazy, key: key)).assets.uploaded == 0)
+    #expect(try phone.check() == [] && tablet.check() == [])
+  }
+
+  @Test func `all pictures come with a sync, or as many as are asked for`() throws {
+    let (phone, tablet) = (try open("phone"), try open("tablet"))
+    let notes = try phone.records("notes", synced: true)
+    for number in 0..<5 {
+      let asset = try phone.assets.put(picture(UInt8(number)))
+      try notes.put("\(number)", ["picture": asset.json])
+    }
+    try phone.sync(with: remote, user: user)
+    _ = try tablet.records("notes", synced: true)
+    #expect(
+      try tablet.sync(with: remote, user: user, options: options(.bytes(250_000))).assets.downloaded == 2)
+    #expect(try tablet.sync(with: remote, user: user, options: options(.all)).assets.downloaded == 3)
+    #expect(try tablet.assets.list(state: .here).assets.count == 5)
+  }
+
+  @Test func `what is in the remote is evicted, and what was not sent is not`() throws {
+    let phone = try open("phone")
+    let notes = try phone.records("notes", synced: true)
+    let (sent, unsent) = (try phone.assets.put(picture(1)), try phone.assets.put(picture(2)))
+    try notes.put("sent", ["picture": sent.json])
+    try phone.sync(with: remote, user: user)
+    try notes.put("unsent", ["picture": unsent.json])
+    hours.withLock { $0 += 2 }
+    let report = try phone.assets.prune(maxBytes: 0)
+    #expect(report.removedBytes == 100_000 && report.onlyCopies == 100_000, "\(report)")
+    #expect(try phone.assets.state(of: sent) == .remote)
+    #expect(try phone.assets.state(of: unsent) == .here)
+    try notes.put("sent", ["title": "changed", "picture": sent.json])
+    #expect(try phone.fetchAssets([sent], from: remote).fetched == 1)
+    #expect(try phone.assets.bytes(of: sent) == picture(1))
+  }
+
+  @Test func `records wait for their pictures where these are held back`() throws {
+    let phone = try open("phone")
+    let notes = try phone.records("notes", synced: true)
+    try phone.sync(with: remote, user: user)
+    try notes.put("a", ["picture": try phone.assets.put(picture(1)).json])
+    try notes.put("b", ["title": "no picture"])
+    var held = StoreSyncOptions()
+    held.uploadsAssets = false
+    let report = try phone.sync(with: remote, user: user, options: held)
+    #expect(report.assets.uploaded == 0 && report.records.uploaded == 1)
+    #expect(try phone.sync(with: remote, user: user).assets.uploaded == 1)
+  }
+
+  @Test func `another remote, and a store that was never synchronized, are refused`() throws {
+    let phone = try open("phone")
+    let asset = try Asset(sha256: String(repeating: "a", count: 64))
+    #expect(throws: SatchelError.self) { try phone.fetchAssets([asset], from: remote) }
+    _ = try phone.records("notes", synced: true)
+    try phone.sync(with: remote, user: user)
+    try FileManager.default.createDirectory(
+      atPath: directory.path + "/other", withIntermediateDirectories: true)
+    let other = try DirectoryStore(path: directory.path + "/other")
+    let error = #expect(throws: SatchelError.self) { try phone.fetchAssets([asset], from: other) }
+    #expect(error?.code == .foreign)
+    #expect(try phone.fetchAssets([asset], from: remote).failed.count == 1)
+  }
+}
