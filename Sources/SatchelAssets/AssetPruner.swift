@@ -8,7 +8,7 @@ struct AssetPruner {
   /// The time for which what was used is kept.
   private let grace: Int64
   private var report = AssetPruneReport()
-  /// Whether the store has a sync log and records, whose tables tell which assets are in the remote.
+  /// Whether the store has a sync log and records, whose tables say which assets are in the remote.
   private let isSynchronized: Bool
   private var connection: Connection { table.connection }
 

@@ -17,7 +17,10 @@ Documents = dict[str, dict[str, Any] | None]
 """Records by id; None for one that is deleted."""
 
 #: The situations that a run of some length has to have met.
-KINDS = ("put", "deferred", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spooled")
+KINDS = (
+    *("put", "deferred", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spooled"),
+    *("picture", "pruned", "verified", "rotated", "beside"),
+)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from typing import Any
 
 import record_log
 import satchel
+from asset_verdict import wrong_assets, wrong_files_of_assets
 from power_host import (
     BACKUP,
     MIRROR,
@@ -21,8 +22,6 @@ from power_host import (
     Host,
     content_of,
     notes_of,
-    wrong_assets,
-    wrong_files_of_assets,
 )
 from power_workloads import Operation, Workload
 from satchel.remote import Directory

@@ -1,10 +1,10 @@
 """A store of records and state whose process is killed at random moments, again and again.
 
 Usage: records.py KILLS [--seed N]; PYTHONPATH has Bindings/Python. A child writes what it is about to do
-and what was acknowledged into a journal, until it is killed; the next one first compares the store with all
-that could be, and goes on from there. Some children migrate, back up, mirror, or cannot enlarge the store's
-file, so that the outbox file takes over; see saver.py, which does all this, and ledger.py, which knows what
-must be there.
+and what was acknowledged into a journal, until it is killed, some with a second process; the next one first
+compares the store with all that could be, and goes on from there. Some children migrate, back up, mirror, or
+cannot enlarge the store's file, so that the outbox file takes over; see saver.py, which does all this, and
+ledger.py, which knows what must be there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from ledger import Ledger
-from saver import Saver
+from saver import Saver, upkeep
 
 #: Seconds that a child may take to end normally.
 PATIENCE = 120
@@ -35,13 +35,36 @@ def start(folder: Path, seed: str, is_limited: bool) -> tuple[int, int]:
         return child, reading
     try:
         os.close(reading)
+        # Both are killed at once.
+        os.setpgid(0, 0)
+        dice = random.Random(f"beside {seed}")
+        beside = start_beside(folder, dice) if not is_limited and dice.random() < 0.3 else None
         saver = Saver(folder, random.Random(seed))
         saver.verify()
+        if beside is not None:
+            saver.journal.write("beside")
+            os.write(beside, b"!")
         os.write(writing, b"!")
         saver.work(is_limited)
     except BaseException:
         sys.excepthook(*sys.exc_info())
         sys.stderr.flush()
+    os._exit(1)
+
+
+def start_beside(folder: Path, dice: random.Random) -> int:
+    """A second process, which begins when it reads from the pipe that is returned."""
+    reading, writing = os.pipe()
+    if os.fork():
+        os.close(reading)
+        return writing
+    try:
+        os.close(writing)
+        upkeep(folder, reading, dice)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        sys.stderr.flush()
+        (folder / "failed").touch()
     os._exit(1)
 
 
@@ -55,8 +78,10 @@ def life(folder: Path, seed: str, seconds: float, is_limited: bool) -> str | Non
     finally:
         os.close(ready)
     time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
+    os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
+    if (folder / "failed").exists():
+        return "a process beside it ended early (see above)"
     return None if os.WIFSIGNALED(status) else "a child ended early (see above)"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import resource
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import satchel
+from asset_verdict import picture, wrong_assets, wrong_files_of_assets
 from ledger import Documents, Journal, Ledger
 
 KEYS = [f"note-{number}" for number in range(40)]
@@ -24,6 +26,10 @@ FRAME = 4096 + 24
 NEVER = timedelta(days=1)
 #: A page of the store and more, so that changes move others.
 TEXT = "lorem ipsum " * 60
+#: Assets: the same few again and again.
+PICTURES = 20
+#: Milliseconds by which each process is later than the one before: what that has dropped is old by then.
+LIFE = 2 * 60 * 60 * 1000
 
 
 def migrations(version: int) -> list[list[dict[str, Any]]]:
@@ -35,8 +41,44 @@ def migrated(document: dict[str, Any], version: int) -> dict[str, Any]:
     return {**{f"v{each}": each for each in range(2, version + 1)}, **document}
 
 
+def lives_of(folder: Path) -> int:
+    age = folder / "age"
+    return int(age.read_text()) if age.exists() else 0
+
+
+def clock(folder: Path) -> Callable[[], int]:
+    """The clock of this life."""
+    lives = lives_of(folder)
+    return lambda: time.time_ns() // 1_000_000 + lives * LIFE
+
+
+def begin_life(folder: Path) -> None:
+    draft = folder / "age.new"
+    draft.write_text(str(lives_of(folder) + 1))
+    draft.rename(folder / "age")
+
+
+def upkeep(folder: Path, ready: int, dice: random.Random) -> None:
+    """A second process: puts assets to which nothing refers, prunes and verifies, until both are killed."""
+    if not os.read(ready, 1):
+        return
+    with satchel.open(folder / "store.satchel", clock=clock(folder), busy_timeout=60) as store:
+        for _ in range(MOST_ACTIONS):
+            action = dice.randrange(4)
+            if action == 0:
+                store.assets.prune(max_bytes=dice.choice([None, 0]))
+            elif action == 1:
+                report = store.assets.verify(deep=dice.random() < 0.3)
+                assert not [*report.lost, *report.damaged], report
+            else:
+                number = dice.randrange(PICTURES)
+                assert store.assets.put(picture(number)).bytes() == picture(number)
+        while True:
+            time.sleep(1)
+
+
 class Saver:
-    """A store with a collection and its mirror, a list, a set and a score."""
+    """A store with a collection and its mirror, a list, a set, a score, and assets."""
 
     def __init__(self, folder: Path, dice: random.Random) -> None:
         self.folder = folder
@@ -49,7 +91,9 @@ class Saver:
         self.deferred: int | None = 0
         for old in folder.glob("*.before-*"):
             old.unlink()
-        self.store = satchel.open(folder / "store.satchel")
+        (folder / "backups").mkdir(exist_ok=True)
+        begin_life(folder)
+        self.store = satchel.open(folder / "store.satchel", clock=clock(folder))
         self.store.observe(self._hear)
         self._open_records()
         # By the number of changes, not by time: how many are unsaved does not depend on the machine's speed.
@@ -96,7 +140,8 @@ class Saver:
         self._verify_others(numbers)
         if self.is_mirrored:
             assert self.notes.verify_mirror() == []
-        self._verify_backup()
+        self._verify_assets()
+        self._verify_backups()
         self.journal.begin_anew(
             Ledger.read(self.folder), documents=documents, numbers=numbers, version=self.version
         )
@@ -111,11 +156,19 @@ class Saver:
         self.score.add("sum", len(numbers) - total)
         self.store.state.flush()
 
-    def _verify_backup(self) -> None:
-        backup = self.folder / "backup.satchel"
-        if backup.exists():
-            with satchel.open(backup, read_only=True) as store:
-                assert store.check() == []
+    def _verify_assets(self) -> None:
+        wrong = list(wrong_assets(self.store))
+        # Half of them go on with what an unclean end has left.
+        if self.dice.random() < 0.5:
+            wrong += wrong_files_of_assets(self.store, self.folder / "store.satchel")
+        assert not wrong, wrong
+
+    def _verify_backups(self) -> None:
+        for backup in [self.folder / "backup.satchel", *(self.folder / "backups").glob("*.satchel")]:
+            if backup.exists():
+                with satchel.open(backup, read_only=True, clock=clock(self.folder)) as store:
+                    wrong = [*store.check(), *wrong_assets(store)]
+                    assert not wrong, wrong
 
     # Changes
 
@@ -127,6 +180,7 @@ class Saver:
         if is_limited:
             self._limit_files()
         actions: list[Callable[[], None]] = [self.put, self.delete, self.batch, self.flush, self.backup]
+        actions += [self.picture, self.picture, self.upkeep, self.rotate]
         deferring = [self.defer] * 6 + [self.read]
         # However long it takes until it is killed: the journal is read by each child.
         for _ in range(MOST_ACTIONS):
@@ -173,6 +227,32 @@ class Saver:
     def put(self) -> None:
         key, document = self.dice.choice(KEYS), self._document()
         self._change("put", {key: document}, lambda: self.notes.put(key, document))
+
+    def picture(self) -> None:
+        """A record that refers to an asset."""
+        key, content = self.dice.choice(KEYS), picture(self.dice.randrange(PICTURES))
+        reference = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+        document = {**self._document(), "picture": {"_asset": reference}}
+
+        def change() -> None:
+            self.store.assets.put(content)
+            self.notes.put(key, document)
+
+        self._change("picture", {key: document}, change)
+
+    def upkeep(self) -> None:
+        """Removes what was dropped in earlier lives, or what an unclean end has left."""
+        if self.dice.random() < 0.5:
+            if self._tried(self.store.assets.prune):
+                self.journal.write("pruned")
+        elif self._tried(lambda: self.store.assets.verify(deep=False)):
+            self.journal.write("verified")
+
+    def rotate(self) -> None:
+        if self.dice.random() < 0.2 and self._tried(
+            lambda: self.store.backup_rotate(self.folder / "backups", 2)
+        ):
+            self.journal.write("rotated")
 
     def defer(self) -> None:
         """A put that is written later: with the tenth, or before any other call for records."""
