@@ -1,4 +1,4 @@
-"""What must hold of the assets of a store that was killed, or has lost its power."""
+"""Checks the assets of a store that was killed, or has lost its power."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def picture(number: int) -> bytes:
 
 
 def wrong_assets(store: satchel.Store) -> Iterator[str]:
-    """What a record refers to, and what is said to be here, has its bytes; nothing is written."""
+    """Reads all assets that are here, and looks for references to others; nothing is written."""
     for info in store.assets.list(state="here"):
         name = str(info.sha256)
         try:

@@ -81,7 +81,7 @@ def life(folder: Path, seed: str, seconds: float, is_limited: bool) -> str | Non
     os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if (folder / "failed").exists():
-        return "a process beside it ended early (see above)"
+        return "the second process ended early (see above)"
     return None if os.WIFSIGNALED(status) else "a child ended early (see above)"
 
 
