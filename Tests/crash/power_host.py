@@ -164,10 +164,11 @@ class Host:
         self.files.pop(RECOVERED, None)
         if self.folder and (self.folder / RECOVERED).exists():
             (self.folder / RECOVERED).unlink()
-            shutil.rmtree(self.folder / f"{RECOVERED}.assets", ignore_errors=True)
             descriptor = os.open(self.folder, os.O_RDONLY)
             os.fsync(descriptor)
             os.close(descriptor)
+            # After that: no loss of power brings the store back without its files.
+            shutil.rmtree(self.folder / f"{RECOVERED}.assets", ignore_errors=True)
 
     def begin_spooling(self) -> None:
         """From now on the write-ahead log cannot grow, so that writes go to the outbox file."""
