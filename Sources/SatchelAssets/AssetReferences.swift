@@ -46,12 +46,12 @@ package struct AssetReferences: Sendable {
 
   /// Finds the references of a value.
   package init(in value: JSONValue) {
-    var (known, pointer) = (Set<Asset>(), "")
+    var (known, pointer) = (Set<String>(), "")
     visit(value, &pointer, &known)
   }
 
   /// The scanner has bounded the depth.
-  private mutating func visit(_ value: JSONValue, _ pointer: inout String, _ known: inout Set<Asset>) {
+  private mutating func visit(_ value: JSONValue, _ pointer: inout String, _ known: inout Set<String>) {
     switch value {
     case .object(let members):
       for (key, member) in members {
@@ -65,7 +65,7 @@ package struct AssetReferences: Sendable {
   }
 
   private mutating func descend(
-    _ value: JSONValue, _ token: String, _ pointer: inout String, _ known: inout Set<Asset>
+    _ value: JSONValue, _ token: String, _ pointer: inout String, _ known: inout Set<String>
   ) {
     guard value.arrayValue != nil || value.objectValue != nil else { return }
     let length = pointer.utf8.count
@@ -74,11 +74,12 @@ package struct AssetReferences: Sendable {
     pointer = String(decoding: pointer.utf8.prefix(length), as: UTF8.self)
   }
 
-  private mutating func add(_ value: JSONValue, _ pointer: String, _ known: inout Set<Asset>) {
+  private mutating func add(_ value: JSONValue, _ pointer: String, _ known: inout Set<String>) {
     switch Asset.read(value) {
     case .failure(let problem): problems.append((pointer + "/_asset" + problem.pointer, problem.reason))
     case .success(let asset):
-      guard known.insert(asset).inserted else { return }
+      // By its text: a set of its own would be 4 KB of code.
+      guard known.insert((try? asset.members.text) ?? "").inserted else { return }
       if known.count == Self.max + 1 {
         problems.append((pointer, "the document has more than \(Self.max) references to assets"))
       }

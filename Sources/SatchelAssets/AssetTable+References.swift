@@ -37,8 +37,8 @@ extension AssetTable {
           asset: try asset.digest.map { try made($0, size: asset.size, now: now).id } ?? 0,
           source: try asset.url.map { try source($0) } ?? 0))
     }
-    for reference in before.subtracting(after) { try remove(reference, of: owner, now: now) }
-    for reference in after.subtracting(before) {
+    for reference in before where !after.contains(reference) { try remove(reference, of: owner, now: now) }
+    for reference in after where !before.contains(reference) {
       try connection.run(
         "INSERT INTO asset_reference(subject, owner, asset, source) VALUES(?, ?, ?, ?)",
         .integer(owner.subject.rawValue), .integer(owner.row), .integer(reference.asset),

@@ -104,7 +104,7 @@ public func satchel_assets_fetch(
 }
 
 extension AssetFetchOptions {
-  fileprivate init(_ reader: OptionsReader<satchel_asset_fetch_options>) throws {
+  init(_ reader: OptionsReader<satchel_asset_fetch_options>) throws {
     self.init()
     func limit(_ number: Int64, _ name: StaticString) throws -> Int64? {
       guard number >= 0 else {

@@ -99,6 +99,7 @@ def test_what_cannot_be_fetched(tmp_path: Path, cloud: Directory) -> None:
             phone.assets.fetch([absent])
         with pytest.raises(satchel.InvalidArgument, match="lazy"):
             phone.sync(cloud, USER, assets="some")
+        phone.records("notes").put("a", {"title": "without"})
         phone.sync(cloud, USER)
         with pytest.raises(satchel.ForeignFile):
             phone.assets.fetch([absent], remote=Directory(tmp_path / "other"))

@@ -53,6 +53,6 @@ extension AssetReferences {
       guard let digest = asset.digest else { continue }
       if try asset.url == nil || storage.size(of: digest, connection) != nil { digests.insert(digest) }
     }
-    return digests.sorted()
+    return digests.ordered()
   }
 }

@@ -129,7 +129,7 @@ extension SyncAssetTables {
       """, .integer(generation), .integer(Self.maximumOfCommit)
     ) { needed.append(try Self.digest($0, 0)) }
     needed.removeAll { context.cleared.contains($0) || context.suspects.contains($0) }
-    needed += try context.suspects.sorted().filter { try isReferred($0, generation) }
+    needed += try context.suspects.ordered().filter { try isReferred($0, generation) }
     if context.searches {
       try connection.each(
         """

@@ -41,7 +41,7 @@ extension SyncLogRun {
     for digest in plan.uploads.keys {
       plan.located[digest] = uploadedAssets[digest].map { ($0.size, $0.location) }
     }
-    for (digest, found) in plan.completions.sorted(by: { $0.value.size < $1.value.size }) {
+    for (digest, found) in plan.completions.ordered(by: { $0.value.size < $1.value.size }) {
       plan.located[digest] = try complete(digest, found.size, found.reservation, from: storage).map {
         (found.size, $0)
       }
@@ -111,7 +111,7 @@ extension SyncLogRun {
     let listed = try remote.assetObjects()
     let named = try ledger.namedObjects()
     let unlisted = named.filter { listed[$0] == nil }
-    try ledger.doubt(unlisted.sorted())
+    try ledger.doubt(unlisted.ordered())
     if !unlisted.isEmpty { hasLookedAtDoubts = false }
     return Set(listed.keys.filter { !named.contains($0) && ($0.log == head.position.log || !head.adopts) })
   }
@@ -175,7 +175,7 @@ struct AssetBundle {
   /// Divides contents into objects: small ones share them.
   static func bundles(_ contents: [AssetDigest: Int64], _ sizes: SyncSizes) -> [[AssetDigest]] {
     var (bundles, length) = ([[AssetDigest]](), Int64.max)
-    for (digest, size) in contents.sorted(by: { $0.key < $1.key }) where size <= sizes.smallAsset {
+    for (digest, size) in contents.ordered(by: { $0.key < $1.key }) where size <= sizes.smallAsset {
       let sealed = AssetLayout(size: size).length
       if length > sizes.assetBundle - sealed {
         bundles.append([])
@@ -184,6 +184,6 @@ struct AssetBundle {
       bundles[bundles.count - 1].append(digest)
       length += sealed
     }
-    return bundles + contents.filter { $1 > sizes.smallAsset }.keys.sorted().map { [$0] }
+    return bundles + contents.filter { $1 > sizes.smallAsset }.keys.ordered().map { [$0] }
   }
 }

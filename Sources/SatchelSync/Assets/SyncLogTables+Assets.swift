@@ -10,7 +10,7 @@ extension SyncLogTables {
     number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     let present = changes
-    var edit = AssetEdit(changes: changes, number: number, horizon: horizon)
+    let edit = AssetEdit(changes: changes, number: number, horizon: horizon)
     try database.read { connection in
       guard let state = try SyncLogState.read(connection), state.isSame(as: present.start), state.phase == nil
       else { throw Self.changedMeanwhile }
@@ -120,8 +120,9 @@ struct AssetDoubt: Sendable {
   var isSuspect: Bool
 }
 
-/// The entries of assets that one commit changes, under construction.
-struct AssetEdit {
+/// The entries of assets that one commit changes, under construction. A class, because a structure of these members is
+/// copied and destroyed by some 25 KB of code.
+final class AssetEdit {
   private(set) var changes: SyncChanges
   let number: Int64
   /// Nil for a purge.
@@ -136,7 +137,7 @@ struct AssetEdit {
     (self.changes, self.number, self.horizon) = (changes, number, horizon)
   }
 
-  private mutating func asset(_ digest: AssetDigest, _ tables: SyncAssetTables) throws -> SyncAssetEntry? {
+  private func asset(_ digest: AssetDigest, _ tables: SyncAssetTables) throws -> SyncAssetEntry? {
     if let asset = new[digest] { return asset }
     if let known = old[digest] { return known.asset }
     let row = try tables.row(digest, generation)
@@ -146,7 +147,7 @@ struct AssetEdit {
   }
 
   /// Rules 1 and 3: names what was uploaded, reserved and adopted; rule 7: suspects.
-  mutating func apply(
+  func apply(
     _ plan: AssetPlan, _ tables: SyncAssetTables, writer: String, object: () -> AssetObject
   ) throws {
     for (digest, found) in plan.located {
@@ -173,7 +174,7 @@ struct AssetEdit {
   }
 
   /// Rules 4 and 5, for what the commit refers to, or no longer does, and for what other devices have left.
-  mutating func collect(_ tables: SyncAssetTables) throws {
+  func collect(_ tables: SyncAssetTables) throws {
     let rows = Set(changes.changes.map(\.row))
     let referred = Set(changes.changes.flatMap(\.envelope.assets))
     var affected = referred.union(new.keys)
@@ -190,8 +191,8 @@ struct AssetEdit {
   }
 
   /// Adds the new entries to the changes.
-  mutating func addChanges(writer: String, sequence: Int64, at now: Int64) {
-    for (digest, entry) in new.sorted(by: { $0.key < $1.key }) {
+  func addChanges(writer: String, sequence: Int64, at now: Int64) {
+    for (digest, entry) in new.ordered(by: { $0.key < $1.key }) {
       let row = old[digest]?.row
       let base = row?.entry.flatMap { try? row?.envelope($0) }
       if entry == nil, base == nil { continue }
@@ -212,11 +213,11 @@ struct AssetEdit {
   /// Rule 6: the objects that the entries no longer name.
   func dropped(_ tables: SyncAssetTables) throws -> [AssetObject] {
     var dropped = Set(new.keys.flatMap { old[$0]?.asset?.objects ?? [] })
-    for entry in new.values { dropped.subtract(entry?.objects ?? []) }
+    for entry in new.values { for object in entry?.objects ?? [] { dropped.remove(object) } }
     // An object may have contents of other entries.
     return try dropped.filter { object in
       try tables.digests(in: object, generation).allSatisfy { new[$0] != nil }
-    }.sorted()
+    }.ordered()
   }
 }
 

@@ -78,7 +78,7 @@ extension SyncLogRun {
     draft.head.count = changes.state.count
     draft.head.bytes = changes.state.bytes
     draft.head.digest = changes.state.digest
-    let objects = upkeep.objects.subtracting(named)
+    let objects = upkeep.objects.filter { !named.contains($0) }
     if !upkeep.garbage.isEmpty || !objects.isEmpty { draft.head.fence = draft.head.position.number }
     let garbage = objects.filter { AssetRules.isGarbage($0, of: draft.head) }.union(dropped)
     let body = try remote.signed(&draft.head)
@@ -91,7 +91,7 @@ extension SyncLogRun {
     let upload = SyncLogState.PendingUpload(
       head: body, base: state.etag,
       deletes: (present?.retired ?? []) + upkeep.garbage
-        + garbage.sorted().prefix(Self.maximumDeletes).map(\.description), parsed: draft.head)
+        + garbage.ordered().prefix(Self.maximumDeletes).map(\.description), parsed: draft.head)
     guard try ledger.begin(upload, changes, at: &held) else { return nil }
     uploadedAssets = [:]
     let compactions = upkeep.isSwept ? 0 : state.compactions + (rewritten.isEmpty ? 0 : 1)
