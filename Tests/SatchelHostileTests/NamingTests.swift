@@ -29,12 +29,12 @@ private let independent: Set<String> = [
   "record.modified", "record.revision", "record_collection.shape",
   "conflict.time", "record_migration.version", "section.updated_at",
   "outbox_saved.through", "outbox_saved.time", "outbox_saved.writer",
-  "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
+  "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
   "sync_log.synced", "sync_writer.file", "sync_writer.stamp",
-  "asset.used_at", "asset_source.error", "asset_source.etag",
-  "asset_source.fetched_at", "asset_source.retry_at", "asset_sweep.id", "asset_sweep.swept_at",
+  "asset.used_at", "asset_source.asset", "asset_source.error", "asset_source.etag",
+  "asset_source.fetched_at", "asset_source.retry_at", "asset_sweep.swept_at",
   // Files to delete: one that an asset has is not.
-  "asset_garbage.number", "asset_garbage.sha256",
+  "asset_garbage.sha256",
   // Names of the app: of a variant, a section, a member of it.
   "asset_variant.name", "asset_variant.type", "asset_path.path", "asset_path.section",
   // Names of what is outside of the store: directories, files, remotes, other devices.

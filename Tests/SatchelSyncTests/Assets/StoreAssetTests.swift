@@ -109,7 +109,7 @@ struct StoreAssetTests {
     let phone = try open("phone")
     let asset = try Asset(sha256: String(repeating: "a", count: 64))
     #expect(throws: SatchelError.self) { try phone.fetchAssets([asset], from: remote) }
-    _ = try phone.records("notes", synced: true)
+    try phone.records("notes", synced: true).put("a", ["title": "Porto"])
     try phone.sync(with: remote, user: user)
     try FileManager.default.createDirectory(
       atPath: directory.path + "/other", withIntermediateDirectories: true)
