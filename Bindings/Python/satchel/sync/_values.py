@@ -99,7 +99,7 @@ class PlannedChange:
 
 @dataclass(frozen=True)
 class SyncAssetFailure:
-    """An asset that could not be downloaded, by its ``sha256``; ``code`` is that of the C interface."""
+    """An asset that could not be downloaded, by its ``sha256``: the ``message``, and the ``code`` of C."""
 
     sha256: str
     code: int
