@@ -37,8 +37,8 @@ class BackupProgress:
 class Backup:
     """A backup: its ``path``, its size in ``pages`` and ``bytes``, its duration in ``milliseconds``.
 
-    ``assets`` files of assets are in the folder ``path``.assets next to it, and ``missing_assets`` are lost in
-    the store. ``removed`` are the paths of older backups that the rotation deleted.
+    ``assets`` files of assets are in the folder ``path``.assets next to it, and ``missing_assets`` are lost
+    in the store. ``removed`` are the paths of older backups that the rotation deleted.
     """
 
     path: str
