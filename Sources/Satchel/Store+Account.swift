@@ -92,7 +92,8 @@ extension Store {
     try syncLog.finishSigningOut()
     if try database.has(AssetSchema.subject), try assets.collect() > 0 {
       throw SatchelError(
-        .busy, "\(path): the user is signed out, but files of assets are in use; sign out again to delete them")
+        .busy,
+        "\(path): the user is signed out, but files of assets are in use; sign out again to delete them")
     }
     try mirrors.get()
   }

@@ -18,7 +18,10 @@ extension AssetStore {
   /// Puts bytes into the store, as `put(_:type:)` does.
   @discardableResult
   public func put(_ bytes: UnsafeRawBufferPointer, type: String? = nil) throws -> Asset {
-    try put(type: type, expecting: nil) { try $0.append(bytes) } then: { _, _, _ in }
+    try put(type: type, expecting: nil) {
+      try $0.append(bytes)
+    } then: { _, _, _ in
+    }
   }
 
   /// Puts the content of a file into the store; the file stays.

@@ -286,8 +286,10 @@ class Assets:
             ignore_backoff=bool(ignore_backoff),
         )
         pointer = self._store._pointer
-        if remote is not None:
-            return self._fetch_remote(remote, references, options, progress)
+        if fetch is None:
+            from satchel.remote import remote_of
+
+            return self._fetch_remote(remote_of(remote), references, options, progress)
         _encoding.check_callable(fetch, "fetch")
         work = _FetchWork(self._store._owner, progress_callback(AssetProgress, progress))
         work.fetching = fetching = Fetching(work, fetch)
