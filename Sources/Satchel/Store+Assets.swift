@@ -27,7 +27,8 @@ extension Store {
     let reader = try assetReader(remote, retry, cancellation)
     var report = AssetFetchReport()
     for (index, asset) in assets.enumerated() {
-      guard HostWork.calling("a progress callback", for: work, { progress(index, assets.count) }) else {
+      guard HostWork.calling("a progress callback", for: self.assets.work, { progress(index, assets.count) })
+      else {
         throw SatchelError(.cancelled, "\(path): cancelled by the caller")
       }
       if let maxBytes, report.fetchedBytes >= maxBytes {
@@ -90,7 +91,4 @@ extension Store {
     return try RemoteAssetReader(
       syncLog, with: remote, user: UserID(owner.user), retry: retry, cancellation: cancellation)
   }
-
-  /// The subject of the host's functions that run on behalf of this store.
-  private var work: HostWork.Resource { HostWork.Resource(ObjectIdentifier(database)) }
 }

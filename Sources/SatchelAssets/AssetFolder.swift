@@ -31,7 +31,7 @@ package struct AssetFolder: Sendable {
 
   /// Opens the folder.
   ///
-  /// - Throws: `.notFound` when there is none; `.invalid` for a symbolic link and for what is no folder
+  /// - Throws: `.notFound` when it does not exist; `.invalid` for a symbolic link, and for anything but a folder
   func open() throws -> DiskFile { try DiskFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, calls: calls) }
 
   /// The names that a loss of power does not take. That a directory exists does not say so: another process may have made
@@ -53,7 +53,7 @@ package struct AssetFolder: Sendable {
     }
   }
 
-  /// Opens the folder; creates it where there is none, and makes its name durable.
+  /// Opens the folder; creates it if it does not exist, and makes its name durable.
   func make() throws -> DiskFile {
     let isNew = calls.makeDirectory(AT_FDCWD, path) == 0
     guard isNew || errno == EEXIST else { throw SatchelError(errno: errno, path) }
@@ -70,7 +70,7 @@ package struct AssetFolder: Sendable {
     try DiskFile(name, in: folder, O_RDONLY | O_DIRECTORY)
   }
 
-  /// Opens a directory of the folder; creates it where there is none, and makes its name durable.
+  /// Opens a directory of the folder; creates it if it does not exist, and makes its name durable.
   func makeDirectory(_ name: String, in folder: borrowing DiskFile) throws -> DiskFile {
     let isNew = calls.makeDirectory(folder.descriptor, name) == 0
     guard isNew || errno == EEXIST else { throw SatchelError(errno: errno, folder.path + "/" + name) }
@@ -187,7 +187,7 @@ package struct AssetFolder: Sendable {
     fileprivate init(_ lock: consuming Lock) { self.lock = lock }
   }
 
-  /// Creates the folder where there is none, and keeps its files from being deleted.
+  /// Creates the folder if it does not exist, and keeps its files from being deleted.
   func makeLocked() throws -> HeldLock {
     for _ in 0..<100 {
       _ = try make()

@@ -29,7 +29,7 @@ public final class AssetStore: Sendable {
   static let grace: Int64 = 60 * 60 * 1000
 
   /// The subject of the host's functions that run on behalf of this store.
-  var work: HostWork.Resource { HostWork.Resource(ObjectIdentifier(database)) }
+  package var work: HostWork.Resource { HostWork.Resource(ObjectIdentifier(database)) }
 
   /// Reads in a store that may have no assets yet.
   ///

@@ -58,7 +58,7 @@ package struct AssetTable {
       ?? nil
   }
 
-  /// Returns the row of an asset, which is inserted where there is none, without bytes.
+  /// Returns the row of an asset, which is inserted without bytes if it does not exist.
   func made(_ digest: AssetDigest, size: Int64?, now: Int64) throws -> Row {
     if let row = try row(digest) { return row }
     try digest.bytes.withUnsafeBytes {
@@ -114,7 +114,7 @@ package struct AssetTable {
 
   // MARK: URLs
 
-  /// Returns the row of a URL, which is inserted where there is none.
+  /// Returns the row of a URL, which is inserted if it does not exist.
   func source(_ url: String) throws -> Int64 {
     if let id = try knownSource(url) { return id }
     try connection.run("INSERT INTO asset_source(url, attempts) VALUES(?, 0)", .text(url))

@@ -422,7 +422,7 @@ static void scaled_and_declared(void) {
     refused("no paths", SATCHEL_EINVALID, "paths", satchel_catalogue_assets(store, text("cards"), text("{}")));
 }
 
-/** References that are none, in every call that takes one. */
+/** Invalid references, in every call that takes one. */
 static void bad_references(void) {
     const struct {
         const char *asset, *place;
@@ -465,7 +465,7 @@ static void bad_references(void) {
     json_decref(known);
 }
 
-/** Handles that are none, and numbers that are none. */
+/** Invalid handles and numbers. */
 static void bad_arguments(const char *file_reference) {
     satchel_asset_reader *reader;
     size_t count = 7;

@@ -138,7 +138,7 @@ struct AssetFaultTests {
     }
   }
 
-  /// Runs a step once with each call failing, until there is none left.
+  /// Runs a step once with each call failing, until all have failed.
   private func sweep(
     _ test: Case, _ what: String, parts: Int, options: (inout StoreOptions) -> Void,
     fail: (Int) -> Void, mend: () -> Void, hits: () -> Int

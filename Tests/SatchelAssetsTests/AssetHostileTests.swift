@@ -56,7 +56,7 @@ struct AssetHostileTests {
     let report = try store.assets.verify()
     #expect(report.damaged == [digest] && report.lost == [])
     #expect(try store.assets.state(of: asset) == .missing)
-    // A directory is none of ours; everything else is removed.
+    // A directory is not ours; everything else is removed.
     #expect(exists(file) == (thing == .directory))
     if thing == .directory {
       #expect(exists(file + "/kept"))

@@ -83,16 +83,7 @@ package struct BackupRotation: Sendable {
   }
 
   private func entries() throws -> [String] {
-    guard let stream = opendir(directory) else { throw SatchelError(errno: errno, directory) }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      names.append(name)
-    }
-    return names
+    try DiskFile(directory, O_RDONLY | O_DIRECTORY).names()
   }
 }
 

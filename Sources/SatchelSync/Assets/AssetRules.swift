@@ -8,7 +8,7 @@
 enum AssetRules {
   /// The state of an asset that a record refers to, as far as it is known.
   struct Known: Sendable, Equatable {
-    /// The entry; nil where there is none, for a tombstone, and for a damaged one.
+    /// The entry; nil for an asset without one, for a tombstone, and for a damaged one.
     var entry: SyncAssetEntry?
     /// Whether there is anything of it in the log, a tombstone for example.
     var hasEntry = false

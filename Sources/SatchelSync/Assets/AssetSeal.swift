@@ -122,9 +122,6 @@ struct AssetOpener {
     }
   }
 
-  /// Drops the bytes of an incomplete chunk, which are going to arrive again.
-  mutating func restartChunk() { buffer.removeAll(keepingCapacity: true) }
-
   /// - Throws: `SatchelError` (`damaged`) when chunks are missing
   func finish() throws {
     guard isComplete else {
