@@ -5830,13 +5830,19 @@ typedef enum satchel_asset_usage {
  * @param store     an open store
  * @param bytes     the bytes; may be empty
  * @param type      the media type of the reference, at most 255 bytes; empty for none
+ * @param sensitive  stores the bytes encrypted (AES-256-GCM), under a key of their own that is
+ *                  encrypted with the key of satchel_state_set_key(). An asset that is
+ *                  sensitive stays so, however it is put later. It is sent only to an
+ *                  encrypted remote. Its SHA-256 and its size are not encrypted.
  * @param[out] out  the @ref json_asset "reference", to be put into a document
  *
  * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid type; SATCHEL_EFULL also for a
- * store in memory with more than 256 MiB of assets; SATCHEL_EREADONLY.
+ * store in memory with more than 256 MiB of assets; SATCHEL_EREADONLY; SATCHEL_EAUTH for a
+ * sensitive asset when the encryption key is not set.
  */
 SATCHEL_API satchel_status satchel_assets_put(
-    satchel_store *store, satchel_bytes bytes, satchel_bytes type, satchel_buffer *out);
+    satchel_store *store, satchel_bytes bytes, satchel_bytes type, bool sensitive,
+    satchel_buffer *out);
 
 /**
  * Puts the content of a file into a store, as satchel_assets_put() does. The file stays as
@@ -5845,13 +5851,15 @@ SATCHEL_API satchel_status satchel_assets_put(
  * @param store     an open store
  * @param path      the path of the file, NUL-terminated UTF-8
  * @param type      the media type of the reference; empty for none
+ * @param sensitive  as for satchel_assets_put()
  * @param[out] out  the @ref json_asset "reference"
  *
  * **Returns** As satchel_assets_put(); SATCHEL_ENOTFOUND when there is no such file;
  * SATCHEL_EINVALID for a directory, and for what is no file.
  */
 SATCHEL_API satchel_status satchel_assets_put_file(
-    satchel_store *store, const char *path, satchel_bytes type, satchel_buffer *out);
+    satchel_store *store, const char *path, satchel_bytes type, bool sensitive,
+    satchel_buffer *out);
 
 /**
  * Gives the next bytes of a stream of the host.
@@ -5874,6 +5882,7 @@ typedef int64_t (*satchel_asset_source)(void *context, void *buffer, size_t capa
  *                  store, but not close it
  * @param context   passed to `read`
  * @param type      the media type of the reference; empty for none
+ * @param sensitive  as for satchel_assets_put()
  * @param[out] out  the @ref json_asset "reference"
  *
  * **Returns** As satchel_assets_put(); SATCHEL_ECANCELLED when `read` returned a negative
@@ -5883,7 +5892,7 @@ typedef int64_t (*satchel_asset_source)(void *context, void *buffer, size_t capa
  */
 SATCHEL_API satchel_status satchel_assets_put_stream(
     satchel_store *store, satchel_asset_source read, void *context, satchel_bytes type,
-    satchel_buffer *out);
+    bool sensitive, satchel_buffer *out);
 
 /**
  * Returns what a store knows of an asset, also of one of which it has nothing.

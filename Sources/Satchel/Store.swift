@@ -75,6 +75,7 @@ public final class Store: Sendable {
     lazyAssets.value {
       let assets = AssetStore(database)
       assets.saveReadsWhenClosing()
+      AssetStore.registerSealed(in: database)
       return assets
     }
   }
@@ -99,7 +100,7 @@ public final class Store: Sendable {
 
   /// Makes the subjects that register what they do with the outbox and the keys.
   private func useAll() -> Bool {
-    _ = (recordStore, state)
+    _ = (recordStore, state, assets)
     return true
   }
 

@@ -163,7 +163,9 @@ extension AssetStore {
   private static func files(of connection: Connection) throws -> [AssetDigest] {
     guard try AssetTable.exists(in: connection) else { return [] }
     var files: [AssetDigest] = []
-    try connection.each("SELECT sha256 FROM asset WHERE place = 2 ORDER BY sha256") {
+    try connection.each(
+      "SELECT ifnull(name, sha256) FROM asset LEFT JOIN asset_seal ON asset = id WHERE place = 2 ORDER BY 1"
+    ) {
       if let digest = AssetDigest(Array($0.bytes(0))) { files.append(digest) }
     }
     return files
@@ -201,9 +203,11 @@ extension AssetStore {
     let store = AssetStore(database)
     try store.write { table, _ in
       var absent: [Int64] = []
-      try table.connection.each("SELECT id, sha256 FROM asset WHERE place = 2") {
-        guard let digest = AssetDigest(Array($0.bytes(1))) else { return }
-        if access(store.folder.path(of: digest), F_OK) != 0 { absent.append(try $0.integer(0)) }
+      try table.connection.each(
+        "SELECT id, ifnull(name, sha256) FROM asset LEFT JOIN asset_seal ON asset = id WHERE place = 2"
+      ) {
+        guard let name = AssetDigest(Array($0.bytes(1))) else { return }
+        if access(store.folder.path(of: name), F_OK) != 0 { absent.append(try $0.integer(0)) }
       }
       for id in absent { try table.connection.run("UPDATE asset SET place = 0 WHERE id = ?", .integer(id)) }
     }

@@ -28,17 +28,17 @@
 
   extension AssetStore {
     /// Puts bytes into the store that a sequence delivers, such as a download; memory stays bounded. See
-    /// `put(_:type:)`.
+    /// `put(_:type:isSensitive:)`.
     ///
     /// - Parameter maxSize: more bytes are refused
-    /// - Throws: as `put(_:type:)`, and what the sequence throws: nothing is put then; `.full` for more bytes than
+    /// - Throws: as `put(_:type:isSensitive:)`, and what the sequence throws: nothing is put then; `.full` for more bytes than
     ///   `maxSize`
     @discardableResult
     public func put<Chunks: AsyncSequence>(
-      from chunks: Chunks, type: String? = nil, maxSize: Int64 = Int64.max,
+      from chunks: Chunks, type: String? = nil, maxSize: Int64 = Int64.max, isSensitive: Bool = false,
       isolation: isolated (any Actor)? = #isolation
     ) async throws -> Asset where Chunks.Element == [UInt8] {
-      let writer = try makeWriter(type: type, maxSize: maxSize)
+      let writer = try makeWriter(type: type, maxSize: maxSize, isSensitive: isSensitive)
       for try await chunk in chunks { try writer.append(chunk) }
       return try put(writer, type: type)
     }

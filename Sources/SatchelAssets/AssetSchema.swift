@@ -8,7 +8,7 @@ package enum AssetSchema {
     rules: StoredRules(
       bounds: [
         "asset.id": ids, "asset.size": sizes, "asset.place": 0...2, "asset.used_at": StoredRange.time,
-        "asset_bytes.asset": ids, "asset_reference.subject": AssetOwner.subjects,
+        "asset_bytes.asset": ids, "asset_seal.asset": ids, "asset_reference.subject": AssetOwner.subjects,
         "asset_reference.owner": StoredRange.any, "asset_reference.asset": 0...ids.upperBound,
         "asset_reference.source": 0...ids.upperBound, "asset_source.id": ids, "asset_source.asset": ids,
         "asset_source.fetched_at": StoredRange.time, "asset_source.attempts": StoredRange.count,
@@ -43,6 +43,13 @@ package enum AssetSchema {
     CREATE TABLE asset_bytes(
       asset INTEGER PRIMARY KEY,
       bytes BLOB NOT NULL
+    ) STRICT;
+
+    -- The assets whose bytes are stored sealed: the name of the file, and the key of the asset, sealed with the store's key.
+    CREATE TABLE asset_seal(
+      asset INTEGER PRIMARY KEY,
+      name BLOB NOT NULL UNIQUE,
+      key BLOB NOT NULL
     ) STRICT;
 
     -- References to an asset by its SHA-256, by its URL, or by both; the other one is 0. `owner` is the row of the
@@ -89,12 +96,13 @@ package enum AssetSchema {
       PRIMARY KEY(section, path)
     ) STRICT, WITHOUT ROWID;
 
-    -- Files to delete. A number is not used again: a file may be put and dropped again before it is deleted.
+    -- Files to delete, by their names: the SHA-256, or that of asset_seal. A number is not used again: a file may be put
+    -- and dropped again before it is deleted.
     CREATE TABLE asset_garbage(
       number INTEGER PRIMARY KEY AUTOINCREMENT,
-      sha256 BLOB NOT NULL
+      name BLOB NOT NULL
     ) STRICT;
-    CREATE INDEX asset_garbage_sha256 ON asset_garbage(sha256);
+    CREATE INDEX asset_garbage_name ON asset_garbage(name);
 
     -- When the folder was last compared with the rows; one row.
     CREATE TABLE asset_sweep(

@@ -70,16 +70,27 @@ extension AssetStore {
   }
 
   private func finding(_ digest: AssetDigest, deep: Bool) throws -> Finding? {
+    guard let row = try read({ try $0.row(digest) }) ?? nil, row.place != .absent else { return nil }
     do {
-      let reader = try open(Asset(digest))
-      if deep { try reader.verify() }
+      // Without the key of a sensitive asset, only what is stored can be looked at.
+      let seal = try row.seal.flatMap { try openable($0, digest, size: row.size ?? 0) }
+      guard let reader = try open(row, digest, seal) else { return nil }
+      if deep, row.seal == nil || seal != nil { try reader.verify() }
       return nil
     } catch let error as SatchelError where error.code == .damaged || error.code == .invalid {
-      return access(folder.path(of: digest), F_OK) == 0 ? .damaged : .lost
+      return row.place == .row || access(folder.path(of: row.file(digest)), F_OK) == 0 ? .damaged : .lost
     } catch let error as SatchelError where error.code == .notFound {
       // Removed meanwhile.
       return nil
     }
+  }
+
+  /// - Returns: nil when the key of the store is not set
+  private func openable(_ seal: StoredSeal, _ digest: AssetDigest, size: Int64) throws -> AssetSeal? {
+    do { return try seal.opened(digest, size: size, by: database.keyring.keys) } catch let error
+      as SatchelError
+      where error.code == .unauthorized
+    { return nil }
   }
 
   /// Marks an asset as absent, after a second look in a transaction.
@@ -103,7 +114,7 @@ extension AssetStore {
       findings.append(
         StoreFinding(
           code: "asset",
-          message: "\(store.folder.path(of: digest)): \(reason); assets.verify marks it as missing"))
+          message: "asset \(digest): \(reason); assets.verify marks it as missing"))
     }
     return findings
   }
@@ -127,10 +138,18 @@ extension AssetStore {
       try table.connection.run(
         "UPDATE asset SET place = 0 WHERE place = 2 OR place = 1 AND id NOT IN (SELECT asset FROM asset_bytes)"
       )
-      try folder.each { digest in
-        guard let size = try? size(ofFile: digest) else { return }
-        let row = try table.made(digest, size: size, now: transaction.now)
-        if row.place == .absent { try table.setPlace(.file, of: row.id, size: size, now: transaction.now) }
+      try folder.each { name in
+        if let row = try table.sealedAsset(inFile: name), let size = row.size {
+          if try row.place == .absent && folder.open(name).status().st_size == StoredSeal.size(of: size) {
+            try table.setPlace(.file, of: row.id, size: size, now: transaction.now)
+          }
+          return
+        }
+        guard let size = try? size(ofFile: name) else { return }
+        let row = try table.made(name, size: size, now: transaction.now)
+        // Of a sensitive asset, this is what it was before.
+        guard row.place == .absent, row.seal == nil else { return }
+        try table.setPlace(.file, of: row.id, size: size, now: transaction.now)
       }
     }
   }
@@ -139,7 +158,7 @@ extension AssetStore {
   private func size(ofFile digest: AssetDigest) throws -> Int64? {
     let file = try folder.open(digest)
     let size = Int64(try file.status().st_size)
-    let reader = try AssetReader(folder, digest, size: size)
+    let reader = try AssetReader(folder, digest, digest, size: size, nil)
     try reader.verify()
     return size
   }
@@ -152,11 +171,15 @@ enum AssetRules {
       "asset", counted: "% assets are said to be rows, but their bytes are not here",
       offenders: """
         SELECT 1 FROM asset a WHERE place = 1
-        AND ifnull((SELECT length(bytes) FROM asset_bytes WHERE asset = a.id), -1) <> ifnull(size, -2)
+        AND ifnull((SELECT length(bytes) FROM asset_bytes WHERE asset = a.id), -1)
+        <> ifnull(size + CASE WHEN id IN (SELECT asset FROM asset_seal) THEN 16 * max((size + 65535) / 65536, 1)
+        ELSE 0 END, -2)
         """,
       mending: """
         UPDATE asset SET place = 0 WHERE place = 1
-        AND ifnull((SELECT length(bytes) FROM asset_bytes WHERE asset = asset.id), -1) <> ifnull(size, -2)
+        AND ifnull((SELECT length(bytes) FROM asset_bytes WHERE asset = asset.id), -1)
+        <> ifnull(size + CASE WHEN id IN (SELECT asset FROM asset_seal) THEN 16 * max((size + 65535) / 65536, 1)
+        ELSE 0 END, -2)
         """),
     Invariant(
       "asset", counted: "% assets have an invalid SHA-256, or no size",
@@ -168,6 +191,10 @@ enum AssetRules {
         SELECT 1 FROM asset_bytes WHERE asset NOT IN (SELECT id FROM asset WHERE place = 1)
         """,
       mending: "DELETE FROM asset_bytes WHERE asset NOT IN (SELECT id FROM asset WHERE place = 1)"),
+    Invariant(
+      "asset_seal", counted: "% keys are of assets that the store does not know, or name no file",
+      offenders: "SELECT 1 FROM asset_seal WHERE asset NOT IN (SELECT id FROM asset) OR length(name) <> 32",
+      mending: "DELETE FROM asset_seal WHERE asset NOT IN (SELECT id FROM asset) OR length(name) <> 32"),
     Invariant(
       "asset_reference", counted: "% references are to assets or URLs that the store does not know",
       offenders: """

@@ -116,10 +116,10 @@ extension AssetStore {
     let found = try write { table, transaction in
       var found = 0
       let garbage = AssetGarbage(table.connection)
-      try folder.each { digest in
-        if try table.row(digest)?.place == .file { return }
-        try garbage.remove(digest)
-        try garbage.add(digest)
+      try folder.each { name in
+        if try table.namesFile(name) { return }
+        try garbage.remove(name)
+        try garbage.add(name)
         found += 1
       }
       try table.connection.run(

@@ -84,7 +84,9 @@ extension AssetStore {
       type = try make(writer)
       if let type, !Asset.isType(type) { throw SatchelError(.invalid, "type: \(Asset.typeRule)") }
     }
-    var made = try put(expecting: nil, write) { table, variant, transaction in
+    // What is derived from a sensitive asset is sensitive.
+    let isSensitive = try read { try $0.isSensitive(origin) } ?? false
+    var made = try put(isSensitive: isSensitive, expecting: nil, write) { table, variant, transaction in
       // A variant of itself would never be removed.
       guard try table.digest(variant)?.bytes != origin else { return }
       if let digest = AssetDigest(origin) { _ = try table.made(digest, size: nil, now: transaction.now) }

@@ -63,7 +63,8 @@ public final class AssetStore: Sendable {
   ///
   /// - Parameter verifying: whether all bytes are hashed first: a file in the folder may have been damaged
   /// - Throws: `SatchelError` `.notFound` when the bytes are not here: `fetch` gets those that are `remote`; `.damaged` for
-  ///   a file that is lost, or has other bytes; `.io`, `.closed`
+  ///   a file that is lost, or has other bytes; `.unauthorized` for a sensitive asset when the store's key is not set; `.io`,
+  ///   `.closed`
   public func open(_ asset: Asset, verifying: Bool = false) throws -> AssetReader {
     let reader = try find(asset)
     if verifying { try reader.verify() }
@@ -75,20 +76,32 @@ public final class AssetStore: Sendable {
       throw notHere(asset)
     }
     noteRead(of: row.id)
+    let seal = try row.seal?.opened(digest, size: row.size ?? 0, by: database.keyring.keys)
+    guard let reader = try open(row, digest, seal) else { throw notHere(asset) }
+    return reader
+  }
+
+  /// Opens the bytes of a row.
+  ///
+  /// - Parameter seal: opens them; nil for what they are stored as
+  /// - Returns: nil when they were removed meanwhile
+  func open(_ row: AssetTable.Row, _ digest: AssetDigest, _ seal: AssetSeal?) throws -> AssetReader? {
     if row.place == .row {
-      guard let bytes = try read({ try $0.bytes(row.id) }) ?? nil else { throw notHere(asset) }
-      return AssetReader(bytes, digest)
+      guard let bytes = try read({ try $0.bytes(row.id) }) ?? nil else { return nil }
+      return try AssetReader(bytes, digest, seal)
     }
+    let size = row.size ?? 0
+    let file = row.file(digest)
     do {
-      return try AssetReader(folder, digest, size: row.size ?? 0)
+      return try AssetReader(
+        folder, file, digest, size: row.seal == nil ? size : StoredSeal.size(of: size), seal)
     } catch let error as SatchelError where error.code == .notFound {
       // Removed between the two: then the row says so by now.
-      guard let now = try read({ try $0.row(digest) }) ?? nil, now.place == .file else {
-        throw notHere(asset)
-      }
+      guard let now = try read({ try $0.row(digest) }) ?? nil, now.place == .file, now.file(digest) == file
+      else { return nil }
       throw SatchelError(
         .damaged,
-        "\(folder.path(of: digest)): the file of this asset is lost; assets.verify marks it as missing")
+        "\(folder.path(of: file)): the file of this asset is lost; assets.verify marks it as missing")
     }
   }
 
@@ -132,121 +145,6 @@ public final class AssetStore: Sendable {
     database.whenClosing { [weak self] _ in
       guard let self, reads.withLock({ !$0.isEmpty }), !database.options.isReadOnly else { return }
       try? write(isSynced: false) { _, _ in }
-    }
-  }
-}
-
-/// The open bytes of one asset.
-///
-/// Safe to use from several threads at once.
-// Unchecked: what it has does not change, except for `lock`, which is released when it ends.
-public final class AssetReader: @unchecked Sendable {
-  private enum Source {
-    case row([UInt8])
-    case file(FileHandle)
-  }
-
-  private final class FileHandle {
-    let file: DiskFile
-    let lock: AssetFolder.Lock
-
-    init(_ file: consuming DiskFile, _ lock: consuming AssetFolder.Lock) {
-      self.file = file
-      self.lock = lock
-    }
-  }
-
-  private let source: Source
-  private let digest: AssetDigest
-  /// The number of bytes.
-  public let size: Int64
-
-  init(_ bytes: [UInt8], _ digest: AssetDigest) {
-    source = .row(bytes)
-    (self.digest, size) = (digest, Int64(bytes.count))
-  }
-
-  /// - Throws: `.notFound` without the file; `.damaged` for one of another size
-  init(_ folder: AssetFolder, _ digest: AssetDigest, size: Int64) throws {
-    let lock = try folder.lockShared()
-    let file = try folder.open(digest)
-    let actual = Int64(try file.status().st_size)
-    guard actual == size else {
-      throw SatchelError(.damaged, "\(file.path): has \(actual) bytes, not the \(size) of the asset")
-    }
-    path = file.path
-    source = .file(FileHandle(file, lock))
-    (self.digest, self.size) = (digest, size)
-  }
-
-  /// The path of the file, for players and other programs: it stays while the reader is open. Nil for a small asset,
-  /// which is in the store's file.
-  public private(set) var path: String?
-
-  /// The SHA-256 of the bytes, 64 hexadecimal digits in lower case.
-  public var sha256: String { digest.text }
-
-  /// Returns up to `count` bytes from `offset` on; fewer at the end, none after it.
-  ///
-  /// - Throws: `SatchelError` `.invalid` for a negative number, `.damaged` for a file that has become shorter, `.io`
-  public func read(_ count: Int, at offset: Int64) throws -> [UInt8] {
-    try check(count, offset)
-    return try [UInt8](unsafeUninitializedCapacity: Int(min(Int64(count), max(0, size - offset)))) {
-      buffer, done in
-      done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-    }
-  }
-
-  /// Reads bytes from `offset` on into a buffer.
-  ///
-  /// - Returns: the number of bytes, less than the buffer's size only at the end
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
-    try check(buffer.count, offset)
-    let count = Int(min(Int64(buffer.count), max(0, size - offset)))
-    guard count > 0 else { return 0 }
-    let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
-    switch source {
-    case .row(let bytes):
-      bytes.withUnsafeBytes {
-        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)..<Int(offset) + count]))
-      }
-    case .file(let handle):
-      guard try handle.file.read(into: target, at: offset) == count else {
-        throw SatchelError(.damaged, "\(handle.file.path): has become shorter")
-      }
-    }
-    return count
-  }
-
-  private func check(_ count: Int, _ offset: Int64) throws {
-    guard offset >= 0 else { throw SatchelError(.invalid, "offset: \(offset) must not be negative") }
-    guard count >= 0 else { throw SatchelError(.invalid, "count: \(count) must not be negative") }
-  }
-
-  /// Visits the bytes in parts of at most 256 KiB.
-  package func forEachPart(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-    if case .row(let bytes) = source { return try bytes.withUnsafeBytes(body) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-    defer { buffer.deallocate() }
-    var offset: Int64 = 0
-    while offset < size {
-      let count = try read(into: buffer, at: offset)
-      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      offset += Int64(count)
-    }
-  }
-
-  /// Hashes all bytes.
-  ///
-  /// - Throws: `.damaged` when they are not those of the asset
-  func verify() throws {
-    var hash = SHA256()
-    try forEachPart {
-      try InterruptibleCall.check()
-      hash.update($0)
-    }
-    guard hash.digest() == digest.bytes else {
-      throw SatchelError(.damaged, "\(path ?? "asset \(sha256)"): has other bytes than the asset")
     }
   }
 }

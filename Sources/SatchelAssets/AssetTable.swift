@@ -29,26 +29,42 @@ package struct AssetTable {
     package var size: Int64?
     package var place: Place
     package var usedAt: Int64
+    /// How the bytes are sealed; nil when they are not.
+    package var seal: StoredSeal?
+
+    /// The name of the file.
+    func file(_ digest: AssetDigest) -> AssetDigest { seal?.name ?? digest }
   }
 
   package func row(_ digest: AssetDigest) throws -> Row? {
     guard exists else { return nil }
     return try digest.bytes.withUnsafeBytes {
       try connection.first(
-        "SELECT id, size, place, used_at FROM asset WHERE sha256 = ?", .blob($0), read: Self.read)
+        """
+        SELECT id, size, place, used_at, name, key FROM asset LEFT JOIN asset_seal ON asset = id WHERE sha256 = ?
+        """, .blob($0), read: Self.read)
     }
   }
 
   package func row(_ id: Int64) throws -> Row? {
     try connection.first(
-      "SELECT id, size, place, used_at FROM asset WHERE id = ?", .integer(id), read: Self.read)
+      "SELECT id, size, place, used_at, name, key FROM asset LEFT JOIN asset_seal ON asset = id WHERE id = ?",
+      .integer(id), read: Self.read)
   }
 
   private static func read(_ row: Statement) throws -> Row {
     Row(
       id: try row.integer(0, in: AssetSchema.ids), size: try row.integerIfAny(1, in: AssetSchema.sizes),
       place: Place(rawValue: try row.integer(2, in: 0...2)) ?? .absent,
-      usedAt: try row.integer(3, in: StoredRange.time))
+      usedAt: try row.integer(3, in: StoredRange.time), seal: try seal(row))
+  }
+
+  private static func seal(_ row: Statement) throws -> StoredSeal? {
+    if row.isNull(4) { return nil }
+    guard let name = AssetDigest(Array(row.bytes(4))) else {
+      throw row.damage(4, "is not the name of a file")
+    }
+    return StoredSeal(name: name, key: Array(row.bytes(5)))
   }
 
   package func digest(_ id: Int64) throws -> AssetDigest? {
@@ -98,7 +114,7 @@ package struct AssetTable {
     switch row.place {
     case .absent: return
     case .row: try connection.run("DELETE FROM asset_bytes WHERE asset = ?", .integer(row.id))
-    case .file: try AssetGarbage(connection).add(digest)
+    case .file: try AssetGarbage(connection).add(row.file(digest))
     }
     try connection.run("UPDATE asset SET place = 0 WHERE id = ?", .integer(row.id))
   }
@@ -109,6 +125,7 @@ package struct AssetTable {
     try connection.run(
       "DELETE FROM asset_variant WHERE origin = (SELECT sha256 FROM asset WHERE id = ?)", .integer(id))
     try connection.run("DELETE FROM asset_variant WHERE variant = ?", .integer(id))
+    try connection.run("DELETE FROM asset_seal WHERE asset = ?", .integer(id))
     try connection.run("DELETE FROM asset WHERE id = ?", .integer(id))
   }
 
@@ -156,14 +173,14 @@ struct AssetGarbage {
 
   func add(_ digest: AssetDigest) throws {
     try digest.bytes.withUnsafeBytes {
-      try connection.run("INSERT INTO asset_garbage(sha256) VALUES(?)", .blob($0))
+      try connection.run("INSERT INTO asset_garbage(name) VALUES(?)", .blob($0))
     }
   }
 
   /// Keeps a file: it was put again.
   func remove(_ digest: AssetDigest) throws {
     try digest.bytes.withUnsafeBytes {
-      try connection.run("DELETE FROM asset_garbage WHERE sha256 = ?", .blob($0))
+      try connection.run("DELETE FROM asset_garbage WHERE name = ?", .blob($0))
     }
   }
 
@@ -176,8 +193,10 @@ struct AssetGarbage {
     var found: [(Int64, AssetDigest)] = []
     try connection.each(
       """
-      SELECT number, sha256 FROM asset_garbage g WHERE number <= ?
-      AND NOT EXISTS(SELECT 1 FROM asset WHERE sha256 = g.sha256 AND place = 2)
+      SELECT number, name FROM asset_garbage g WHERE number <= ?
+      AND NOT EXISTS(SELECT 1 FROM asset a WHERE sha256 = g.name AND place = 2
+      AND NOT EXISTS(SELECT 1 FROM asset_seal WHERE asset = a.id))
+      AND NOT EXISTS(SELECT 1 FROM asset_seal s JOIN asset a ON a.id = s.asset WHERE s.name = g.name AND place = 2)
       """, .integer(number)
     ) { row in
       if let digest = AssetDigest(Array(row.bytes(1))) { found.append((try row.integer(0), digest)) }

@@ -5,37 +5,40 @@ import Satchel
 
 @_cdecl("satchel_assets_put") @implementation
 public func satchel_assets_put(
-  _ store: OpaquePointer!, _ bytes: satchel_bytes, _ type: satchel_bytes,
+  _ store: OpaquePointer!, _ bytes: satchel_bytes, _ type: satchel_bytes, _ sensitive: Bool,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let assets = try Handles.stores.borrow(store).assets
-    try give(assets.put(bytes.raw("bytes"), type: type.typeIfAny()).json, to: out)
+    let asset = try assets.put(bytes.raw("bytes"), type: type.typeIfAny(), isSensitive: sensitive)
+    try give(asset.json, to: out)
   }
 }
 
 @_cdecl("satchel_assets_put_file") @implementation
 public func satchel_assets_put_file(
-  _ store: OpaquePointer!, _ path: UnsafePointer<CChar>!, _ type: satchel_bytes,
+  _ store: OpaquePointer!, _ path: UnsafePointer<CChar>!, _ type: satchel_bytes, _ sensitive: Bool,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let assets = try Handles.stores.borrow(store).assets
-    try give(assets.put(contentsOf: text(path, "path"), type: type.typeIfAny()).json, to: out)
+    let asset = try assets.put(
+      contentsOf: text(path, "path"), type: type.typeIfAny(), isSensitive: sensitive)
+    try give(asset.json, to: out)
   }
 }
 
 @_cdecl("satchel_assets_put_stream") @implementation
 public func satchel_assets_put_stream(
   _ store: OpaquePointer!, _ read: satchel_asset_source!, _ context: UnsafeMutableRawPointer!,
-  _ type: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ type: satchel_bytes, _ sensitive: Bool, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let assets = try Handles.stores.borrow(store).assets
     guard let read else { throw SatchelError(.invalid, "read is NULL") }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     defer { buffer.deallocate() }
-    let asset = try assets.put(type: type.typeIfAny()) { writer in
+    let asset = try assets.put(type: type.typeIfAny(), isSensitive: sensitive) { writer in
       while true {
         let count = read(context, buffer.baseAddress, buffer.count)
         if count == 0 { return }

@@ -43,7 +43,7 @@ static json_t *info(const char *asset) {
 
 /** Puts bytes, and gives the reference as text, which the caller frees. */
 static char *put(const unsigned char *bytes, size_t size) {
-    must(satchel_assets_put(store, (satchel_bytes){bytes, size}, text("image/png"), &out), "putting");
+    must(satchel_assets_put(store, (satchel_bytes){bytes, size}, text("image/png"), false, &out), "putting");
     json_t *asset = take(&out);
     CHECK(number_at(asset, "/_asset/size") == (long long)size, "its size");
     CHECK(strcmp(text_at(asset, "/_asset/type"), "image/png") == 0, "its type");
@@ -121,7 +121,7 @@ static int64_t stream_read(void *context, void *buffer, size_t capacity) {
 
 static void streams_and_files(const char *folder) {
     struct stream stream = {300001, 1777, 0, 'x'};
-    must(satchel_assets_put_stream(store, stream_read, &stream, text(""), &out), "a stream");
+    must(satchel_assets_put_stream(store, stream_read, &stream, text(""), false, &out), "a stream");
     json_t *asset = take(&out);
     CHECK(number_at(asset, "/_asset/size") == 300001 && !at(asset, "/_asset/type"), "of a stream");
 
@@ -130,7 +130,7 @@ static void streams_and_files(const char *folder) {
     FILE *file = fopen(path, "wb");
     for (int index = 0; index < 300001; index++) fputc('x', file);
     fclose(file);
-    must(satchel_assets_put_file(store, path, text(""), &out), "a file");
+    must(satchel_assets_put_file(store, path, text(""), false, &out), "a file");
     json_t *same = take(&out);
     CHECK(json_equal(asset, same), "a file with the bytes of the stream is another asset");
     CHECK(access(path, R_OK) == 0, "the file is gone");
@@ -139,19 +139,19 @@ static void streams_and_files(const char *folder) {
 
     struct stream cancelled = {1 << 20, 1 << 20, -1, 'y'}, wrong = {0, 0, INT64_MAX, 'z'};
     refused_out("a cancelled stream", SATCHEL_ECANCELLED, NULL,
-                satchel_assets_put_stream(store, stream_read, &cancelled, text(""), &out));
+                satchel_assets_put_stream(store, stream_read, &cancelled, text(""), false, &out));
     refused_out("a stream that counts wrong", SATCHEL_EINVALID, "read",
-                satchel_assets_put_stream(store, stream_read, &wrong, text(""), &out));
+                satchel_assets_put_stream(store, stream_read, &wrong, text(""), false, &out));
     refused_out("no stream", SATCHEL_EINVALID, "read",
-                satchel_assets_put_stream(store, NULL, NULL, text(""), &out));
+                satchel_assets_put_stream(store, NULL, NULL, text(""), false, &out));
     refused_out("no file", SATCHEL_ENOTFOUND, "nothing",
-                satchel_assets_put_file(store, "/nothing/at/all", text(""), &out));
-    refused_out("a directory", SATCHEL_EINVALID, folder, satchel_assets_put_file(store, folder, text(""), &out));
+                satchel_assets_put_file(store, "/nothing/at/all", text(""), false, &out));
+    refused_out("a directory", SATCHEL_EINVALID, folder, satchel_assets_put_file(store, folder, text(""), false, &out));
     refused_out("a device", SATCHEL_EINVALID, "/dev/zero",
-                satchel_assets_put_file(store, "/dev/zero", text(""), &out));
-    refused_out("NULL", SATCHEL_EINVALID, "path", satchel_assets_put_file(store, NULL, text(""), &out));
+                satchel_assets_put_file(store, "/dev/zero", text(""), false, &out));
+    refused_out("NULL", SATCHEL_EINVALID, "path", satchel_assets_put_file(store, NULL, text(""), false, &out));
     refused_out("no type", SATCHEL_EINVALID, "type",
-                satchel_assets_put(store, text("a"), text("image/\r\nX: y"), &out));
+                satchel_assets_put(store, text("a"), text("image/\r\nX: y"), false, &out));
 }
 
 /** References, as documents have them. */
@@ -502,9 +502,9 @@ static void bad_arguments(const char *file_reference) {
         satchel_store *none = stores[index];
         satchel_status wanted = index ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
         satchel_bytes asset = text(file_reference), nothing = text("");
-        refused_out("no store", wanted, NULL, satchel_assets_put(none, asset, nothing, &out));
-        refused_out("no store", wanted, NULL, satchel_assets_put_file(none, "a", nothing, &out));
-        refused_out("no store", wanted, NULL, satchel_assets_put_stream(none, stream_read, NULL, nothing, &out));
+        refused_out("no store", wanted, NULL, satchel_assets_put(none, asset, nothing, false, &out));
+        refused_out("no store", wanted, NULL, satchel_assets_put_file(none, "a", nothing, false, &out));
+        refused_out("no store", wanted, NULL, satchel_assets_put_stream(none, stream_read, NULL, nothing, false, &out));
         refused_out("no store", wanted, NULL, satchel_assets_info(none, asset, &out));
         refused_out("no store", wanted, NULL, satchel_assets_read(none, asset, 0, 1, &out));
         refused("no store", wanted, NULL, satchel_assets_open(none, asset, false, &reader));

@@ -86,7 +86,9 @@ class Assets:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def put(self, content: AssetContent, type: Optional[str] = None) -> Asset:
+    def put(
+        self, content: AssetContent, type: Optional[str] = None, *, sensitive: bool = False
+    ) -> Asset:
         """Puts bytes into the store. Bytes that it has already are not stored again.
 
         Put the document that refers to the asset next: one to which nothing refers is kept for an hour at
@@ -95,8 +97,12 @@ class Assets:
         :param content: bytes; the path of a file (a str or an os.PathLike); or a file object that was opened
             in binary mode, which is read from its position to its end. Memory stays bounded for files
         :param type: the media type of the reference, such as "image/jpeg"
+        :param sensitive: stores the bytes encrypted (AES-256-GCM), under a key of their own that is encrypted
+            with the key of :meth:`satchel.State.set_key`. An asset that is sensitive stays so, however it is
+            put later, and is sent only to an encrypted remote. Its SHA-256 and its size are not encrypted
         :returns: the reference, with ``sha256`` and ``size``
         :raises NotFound: when there is no such file
+        :raises Unauthorized: for a sensitive asset when the encryption key is not set
         :raises InvalidArgument: for a directory, for a file object in text mode, and for an invalid type
         :raises Full: also when a store in memory would have more than 256 MiB of assets
         """
@@ -104,10 +110,10 @@ class Assets:
         pointer = self._store._pointer
         if isinstance(content, (bytes, bytearray, memoryview)):
             lent = _encoding.lend(bytes(content))
-            return self.get(json_answer(library.satchel_assets_put, pointer, lent, media))
+            return self.get(json_answer(library.satchel_assets_put, pointer, lent, media, sensitive))
         if isinstance(content, (str, os.PathLike)):
             _, path = _encoding.file_path(content, "content")
-            return self.get(json_answer(library.satchel_assets_put_file, pointer, path, media))
+            return self.get(json_answer(library.satchel_assets_put_file, pointer, path, media, sensitive))
         if not callable(getattr(content, "read", None)):
             kind = content.__class__.__name__
             raise InvalidArgument(f"content must be bytes, a path or a file object, not {kind}")
@@ -116,7 +122,7 @@ class Assets:
                 self._store._owner,
                 content,
                 lambda context: json_answer_of_host(
-                    library.satchel_assets_put_stream, pointer, on_read, context, media
+                    library.satchel_assets_put_stream, pointer, on_read, context, media, sensitive
                 ),
             )
         )

@@ -1,0 +1,117 @@
+import SatchelCore
+import SatchelStorage
+
+/// Receives the bytes of an asset. Valid during the call that it was given to, and on its thread.
+public final class AssetWriter {
+  private let folder: AssetFolder?
+  private let limit: Int64
+  private var hash = SHA256()
+  /// The first bytes, until there are more than a row may have, or all of a store in memory.
+  private var head: [UInt8] = []
+  private var incoming: AssetFolder.Incoming?
+  /// The number of bytes that were written to the file.
+  private var written: Int64 = 0
+  /// Seals the bytes of a sensitive asset: what is not sealed is never written.
+  private(set) var sealer: StoredSealer?
+  /// The first failure: what follows it would not be the bytes of the asset.
+  private var failure: (any Error)?
+  /// The number of bytes.
+  public private(set) var size: Int64 = 0
+
+  struct Outcome {
+    var digest: AssetDigest
+    var size: Int64
+  }
+
+  /// - Parameter folder: nil for a store in memory
+  init(_ folder: AssetFolder?, limit: Int64, isSealed: Bool) throws {
+    (self.folder, self.limit) = (folder, limit)
+    sealer = isSealed ? try StoredSealer() : nil
+  }
+
+  var isSealed: Bool { sealer != nil }
+
+  /// Appends bytes, which are copied.
+  ///
+  /// - Throws: `SatchelError` `.full` for more than are allowed, `.io`; the same again from then on, and when the bytes are
+  ///   to be put
+  public func append(_ bytes: UnsafeRawBufferPointer) throws {
+    if let failure { throw failure }
+    do {
+      try add(bytes)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func add(_ bytes: UnsafeRawBufferPointer) throws {
+    guard Int64(bytes.count) <= limit - size else {
+      throw SatchelError(.full, "the asset has more than the \(limit) bytes that are allowed").at(
+        limit: Int(limit))
+    }
+    hash.update(bytes)
+    if let folder, incoming == nil, head.count + bytes.count > AssetStore.maxRow {
+      incoming = try folder.makeIncoming()
+      try head.withUnsafeBytes { try write($0) }
+      head = []
+    }
+    if incoming != nil { try write(bytes) } else { head.append(contentsOf: bytes) }
+    size += Int64(bytes.count)
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) throws {
+    if sealer == nil { return try store(bytes) }
+    try sealer?.append(bytes) { sealed in try sealed.withUnsafeBytes { try store($0) } }
+  }
+
+  private func store(_ bytes: UnsafeRawBufferPointer) throws {
+    try incoming?.file.write(bytes, at: written)
+    written += Int64(bytes.count)
+  }
+
+  /// Appends bytes.
+  public func append(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try append($0) } }
+
+  /// Syncs what was written.
+  func finish() throws -> Outcome {
+    if let failure { throw failure }
+    if incoming != nil, let last = sealer?.finish() { try last.withUnsafeBytes { try store($0) } }
+    try incoming?.file.sync()
+    guard let digest = AssetDigest(hash.digest()) else {
+      throw SatchelError(.internal, "a SHA-256 has 32 bytes")
+    }
+    return Outcome(digest: digest, size: size)
+  }
+
+  /// Returns a writer with the same bytes that has sealed them; itself if it has.
+  func sealed() throws -> AssetWriter {
+    if isSealed { return self }
+    let other = try AssetWriter(folder, limit: limit, isSealed: true)
+    try other.append(head)
+    var offset: Int64 = 0
+    while let file = incoming, offset < written {
+      let part = try [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+        count = try file.file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      }
+      if part.isEmpty { throw SatchelError(.io, "\(file.file.path): has become shorter") }
+      try other.append(part)
+      offset += Int64(part.count)
+    }
+    _ = try other.finish()
+    return other
+  }
+
+  /// Gives the bytes their place, in the transaction.
+  ///
+  /// - Parameter name: of the file
+  func place(as name: AssetDigest, in table: AssetTable, _ id: Int64) throws -> AssetTable.Place {
+    if let folder, let incoming {
+      try folder.place(incoming, as: name)
+      return .file
+    }
+    if sealer != nil { try head.withUnsafeBytes { try sealer?.append($0) { _ in } } }
+    try (sealer?.finish() ?? head).withUnsafeBytes { try table.insert($0, of: id) }
+    return .row
+  }
+}
