@@ -84,13 +84,16 @@ package struct AssetFolder: Sendable {
 
   // MARK: Writing
 
-  /// A file of `incoming`, which its writer has locked. It is removed unless it gets its name.
+  /// A file of `incoming`, which its writer has locked. It is removed unless it gets its name, or is kept for a later
+  /// writer.
   final class Incoming {
     let file: DiskFile
     let name: String
     private let directory: DiskFile
     private let calls: FileCalls
     private var isPlaced = false
+    /// Whether it stays where it is: a row names it.
+    var isKept = false
 
     fileprivate init(
       _ file: consuming DiskFile, named name: String, in directory: consuming DiskFile, _ calls: FileCalls
@@ -101,7 +104,7 @@ package struct AssetFolder: Sendable {
       self.calls = calls
     }
 
-    deinit { if !isPlaced { _ = calls.remove(directory.descriptor, name) } }
+    deinit { if !isPlaced, !isKept { _ = calls.remove(directory.descriptor, name) } }
 
     /// Gives the file, which is synced, the name of its content; the caller holds the write lock.
     func rename(to name: String, in target: borrowing DiskFile) throws {
@@ -131,6 +134,24 @@ package struct AssetFolder: Sendable {
         throw SatchelError(errno: code, file.path)
       }
     }
+  }
+
+  /// Opens and locks a file of `incoming` that an earlier writer has left.
+  ///
+  /// - Returns: nil where it does not exist, and for what is not a file with this name alone: another store might write
+  ///   to it
+  /// - Throws: `.busy` while another writer has it
+  func openIncoming(_ name: String) throws -> Incoming? {
+    guard HexadecimalName.isName(name, digits: 32), exists,
+      let directory = try? directory(Self.incoming, in: open()),
+      let file = try? DiskFile(name, in: directory, O_RDWR)
+    else { return nil }
+    guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw SatchelError(.busy, "\(file.path): is being written")
+    }
+    let status = try file.status()
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else { return nil }
+    return Incoming(file, named: name, in: directory, calls)
   }
 
   /// Gives a file that was written and synced the name of its content. The caller holds the write lock of the store.
@@ -243,11 +264,13 @@ package struct AssetFolder: Sendable {
   }
 
   /// Removes the files in `incoming` that no writer has locked.
-  func removeAbandoned() throws {
+  ///
+  /// - Parameter isNamed: whether a row names a file, which stays; called while the file is locked
+  func removeAbandoned(except isNamed: (String) throws -> Bool) throws {
     guard let directory = try? directory(Self.incoming, in: open()) else { return }
     for name in try directory.names() {
       guard let file = try? DiskFile(name, in: directory, O_RDWR),
-        flock(file.descriptor, LOCK_EX | LOCK_NB) == 0
+        flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, try !isNamed(name)
       else { continue }
       _ = calls.remove(directory.descriptor, name)
     }

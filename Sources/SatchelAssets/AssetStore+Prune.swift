@@ -90,6 +90,7 @@ extension AssetStore {
   /// - Returns: the number of files that are left for later, because files of the folder are in use
   package func collect() throws -> Int {
     guard !database.isMemory, folder.exists else { return 0 }
+    try removeAbandoned()
     let newest = try database.read { try AssetGarbage($0).newest }
     guard newest > 0 else { return 0 }
     // After this no loss of power brings back a row that names these files.
@@ -112,7 +113,6 @@ extension AssetStore {
   @discardableResult
   package func sweep() throws -> Int {
     guard !database.isMemory, folder.exists, !database.options.isReadOnly else { return 0 }
-    try folder.removeAbandoned()
     let found = try write { table, transaction in
       var found = 0
       let garbage = AssetGarbage(table.connection)

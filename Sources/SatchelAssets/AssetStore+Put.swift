@@ -110,6 +110,7 @@ extension AssetStore {
   ) throws -> Asset {
     let put = try writer.finish()
     if let digest, digest != put.digest {
+      writer.discard()
       throw SatchelError(.damaged, "asset \(digest.text): these bytes have the SHA-256 \(put.digest.text)")
     }
     try self.write { table, transaction in
@@ -125,13 +126,17 @@ extension AssetStore {
     _ writer: AssetWriter, _ put: AssetWriter.Outcome, _ table: AssetTable, now: Int64
   ) throws -> AssetTable.Row {
     let row = try table.made(put.digest, size: put.size, now: now)
+    try table.removeTransfer(of: row.id)
     let isHere = row.place == .row || row.place == .file && has(row.file(put.digest))
     if isHere, row.seal != nil || !writer.isSealed {
       try table.use(row.id, now: now)
+      writer.discard()
       return row
     }
     // An asset that is sensitive stays so.
-    let writer = row.seal == nil ? writer : try writer.sealed()
+    let plain = writer
+    let writer = row.seal == nil ? plain : try plain.sealed()
+    if writer !== plain { plain.discard() }
     if database.isMemory { try refuseInMemory(put.size, table) }
     try table.removeBytes(row, put.digest)
     if let sealer = writer.sealer {

@@ -126,6 +126,7 @@ package struct AssetTable {
       "DELETE FROM asset_variant WHERE origin = (SELECT sha256 FROM asset WHERE id = ?)", .integer(id))
     try connection.run("DELETE FROM asset_variant WHERE variant = ?", .integer(id))
     try connection.run("DELETE FROM asset_seal WHERE asset = ?", .integer(id))
+    try removeTransfer(of: id)
     try connection.run("DELETE FROM asset WHERE id = ?", .integer(id))
   }
 

@@ -73,6 +73,39 @@ public final class AssetWriter {
   /// Appends bytes.
   public func append(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try append($0) } }
 
+  // MARK: Interrupted downloads
+
+  /// The file that has the bytes; nil while they are in memory.
+  var file: AssetFolder.Incoming? { incoming }
+
+  /// Begins with the bytes that an earlier writer has left, which are hashed.
+  ///
+  /// - Parameter count: the number of bytes to keep; the file has them
+  func resume(_ file: AssetFolder.Incoming, count: Int64) throws {
+    try file.file.truncate(to: count)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+    defer { buffer.deallocate() }
+    while size < count {
+      let read = try file.file.read(into: buffer, at: size)
+      guard read > 0 else { throw SatchelError(.io, "\(file.file.path): has become shorter") }
+      hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
+      size += Int64(read)
+    }
+    (incoming, written) = (file, count)
+  }
+
+  /// Removes all bytes.
+  func restart() throws {
+    try incoming?.file.truncate(to: 0)
+    if isSealed { sealer = try StoredSealer() }
+    (hash, head, failure, size, written) = (SHA256(), [], nil, 0, 0)
+  }
+
+  /// Removes the file, unless it has its name already.
+  func discard() { incoming?.isKept = false }
+
+  // MARK: Putting
+
   /// Syncs what was written.
   func finish() throws -> Outcome {
     if let failure { throw failure }

@@ -153,7 +153,7 @@ struct AssetHostileTests {
     let (other, bytes) = (try fixture.open(), (0..<40).map { AssetFixture.bytes(70_000, $0) })
     try store.assets.put(bytes[0])
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { for _ in 0..<200 { try other.assets.folder.removeAbandoned() } }
+      group.addTask { for _ in 0..<200 { try other.assets.folder.removeAbandoned { _ in false } } }
       group.addTask { for each in bytes { try store.assets.put(each) } }
       try await group.waitForAll()
     }

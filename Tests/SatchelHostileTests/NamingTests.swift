@@ -88,7 +88,7 @@ private let absent: Set<String> = [
 /// Tables of which a row may be missing without a contradiction.
 private let optional: Set<String> = [
   // What is only to be done, or can be made again.
-  "asset_garbage", "asset_path", "asset_sweep", "asset_variant",
+  "asset_garbage", "asset_path", "asset_sweep", "asset_transfer", "asset_variant",
   // Values of the app.
   "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.

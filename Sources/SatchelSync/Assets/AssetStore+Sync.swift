@@ -17,31 +17,14 @@ extension AssetStore: AssetStorage {
 
   package func noteDamage(of digest: AssetDigest) throws { try mark(digest, deep: true) }
 
-  /// Nothing is kept of an interrupted download.
   package func store(
     _ digest: AssetDigest, size: Int64, resuming: Bool, _ write: (any AssetDownload) throws -> Void
   ) throws {
-    _ = try put(maxSize: size, expecting: digest) {
-      try write(AssetWriterDownload($0))
-    } then: { _, _, _ in
-    }
+    try download(digest, size: size, unit: resuming ? AssetLayout.chunkSize : nil) { try write($0) }
   }
 }
 
-/// An asset that is written from its beginning.
-private final class AssetWriterDownload: AssetDownload {
-  private let writer: AssetWriter
-
-  init(_ writer: AssetWriter) { self.writer = writer }
-
-  var count: Int64 { writer.size }
-
-  func append(_ bytes: [UInt8]) throws { try writer.append(bytes) }
-
-  func restart() throws {
-    if count > 0 { throw SatchelError(.internal, "an asset that is being written cannot begin again") }
-  }
-}
+extension PartialAsset: AssetDownload {}
 
 extension AssetReferences {
   /// The assets whose bytes the sync log keeps, ascending: those that are here, and those that no URL has.
