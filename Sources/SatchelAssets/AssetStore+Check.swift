@@ -193,8 +193,12 @@ enum AssetRules {
       mending: "DELETE FROM asset_bytes WHERE asset NOT IN (SELECT id FROM asset WHERE place = 1)"),
     Invariant(
       "asset_seal", counted: "% keys are of assets that the store does not know, or name no file",
-      offenders: "SELECT 1 FROM asset_seal WHERE asset NOT IN (SELECT id FROM asset) OR length(name) <> 32",
-      mending: "DELETE FROM asset_seal WHERE asset NOT IN (SELECT id FROM asset) OR length(name) <> 32"),
+      offenders: """
+        SELECT 1 FROM asset_seal WHERE asset NOT IN (SELECT id FROM asset) OR length(name) <> 32 OR length(key) <> 69
+        """,
+      mending: """
+        DELETE FROM asset_seal WHERE asset NOT IN (SELECT id FROM asset) OR length(name) <> 32 OR length(key) <> 69
+        """),
     Invariant(
       "asset_reference", counted: "% references are to assets or URLs that the store does not know",
       offenders: """

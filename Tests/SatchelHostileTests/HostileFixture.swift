@@ -43,7 +43,7 @@ final class HostileFixture: Sendable {
       INSERT INTO conflict(subject, owner, key, kind, side, cause, time, local)
         SELECT 0, id, 'c9', 2, 0, 0, 5, x'7b7d' FROM record_collection;
       UPDATE asset_source SET etag = 'etag', fetched_at = 5, retry_at = 5, error = 'offline';
-      INSERT INTO asset_garbage(sha256) VALUES(zeroblob(32));
+      INSERT INTO asset_garbage(name) VALUES(zeroblob(32));
       INSERT INTO asset_transfer(asset, file) SELECT id, '0123456789abcdef0123456789abcdef' FROM asset WHERE place = 0;
       INSERT INTO asset_sweep(id, swept_at) VALUES(1, 5);
       """)
@@ -201,6 +201,8 @@ final class HostileFixture: Sendable {
     try store.state.remove("gone")
     try store.state.setKey(Array(repeating: 7, count: 32))
     try store.state.set("token", "secret", sensitive: true)
+    let secret = try store.assets.put(Array("a secret".utf8), isSensitive: true)
+    try store.state.set("passport", ["scan": secret.json])
     for number in 0..<5 {
       try store.state.list("history", limit: 10, maxAge: 1_000_000, synced: true).push(.int(Int64(number)))
     }

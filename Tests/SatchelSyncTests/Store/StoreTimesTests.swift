@@ -10,7 +10,7 @@ struct StoreTimesTests {
   static let others: Set<String> = [
     "asset.id", "asset_bytes.asset", "asset_garbage.number", "asset_reference.asset",
     "asset_reference.owner", "asset_reference.source", "asset_source.asset", "asset_source.attempts",
-    "asset_source.id", "asset_transfer.asset", "asset_variant.variant",
+    "asset_source.id", "asset_seal.asset", "asset_transfer.asset", "asset_variant.variant",
     "change.revision", "change.writer", "clock_correction.id", "clock_correction.stamped_rows",
     "conflict.code", "conflict.id", "conflict.owner", "sync_asset.entry", "sync_asset.generation",
     "sync_asset.id", "sync_asset.unused", "sync_asset_reference.entry", "sync_asset_reference.generation",
