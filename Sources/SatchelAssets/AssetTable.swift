@@ -32,6 +32,8 @@ package struct AssetTable {
     /// How the bytes are sealed; nil when they are not.
     package var seal: StoredSeal?
 
+    package var isSensitive: Bool { seal != nil }
+
     /// The name of the file.
     func file(_ digest: AssetDigest) -> AssetDigest { seal?.name ?? digest }
   }

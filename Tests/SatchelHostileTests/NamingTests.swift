@@ -34,7 +34,7 @@ private let independent: Set<String> = [
   "asset.used_at", "asset_source.asset", "asset_source.error", "asset_source.etag",
   "asset_source.fetched_at", "asset_source.retry_at", "asset_sweep.swept_at",
   // Files to delete: one that an asset has is not.
-  "asset_garbage.sha256",
+  "asset_garbage.name",
   // Names of the app: of a variant, a section, a member of it.
   "asset_variant.name", "asset_variant.type", "asset_path.path", "asset_path.section",
   // Names of what is outside of the store: directories, files, remotes, other devices.

@@ -7,6 +7,9 @@ package protocol AssetStorage: Sendable {
   /// The size of an asset's bytes in bytes; nil unless they are here.
   func size(of digest: AssetDigest, _ connection: Connection) throws -> Int64?
 
+  /// Whether the bytes of an asset are stored encrypted.
+  func isSensitive(_ digest: AssetDigest, _ connection: Connection) throws -> Bool
+
   /// Opens bytes that are here.
   ///
   /// - Throws: `SatchelError` for bytes that cannot be read
@@ -19,11 +22,13 @@ package protocol AssetStorage: Sendable {
   ///
   /// - Parameters:
   ///   - size: of the asset in bytes
+  ///   - isSensitive: whether the bytes are stored encrypted
   ///   - resuming: whether to continue with what an earlier download has left, if the store keeps that
   ///   - write: appends the bytes; when it throws, nothing is stored
   /// - Throws: `SatchelError` `.damaged` for bytes with another SHA-256; the errors of `write`
   func store(
-    _ digest: AssetDigest, size: Int64, resuming: Bool, _ write: (any AssetDownload) throws -> Void
+    _ digest: AssetDigest, size: Int64, isSensitive: Bool, resuming: Bool,
+    _ write: (any AssetDownload) throws -> Void
   ) throws
 }
 
@@ -65,6 +70,8 @@ struct AssetPlan: Sendable {
   /// Assets whose object could not be read, and those that could.
   var suspects: Set<AssetDigest> = []
   var cleared: Set<AssetDigest> = []
+  /// Assets that devices store encrypted.
+  var sensitive: Set<AssetDigest> = []
   /// Where the uploads are.
   var located: [AssetDigest: (size: Int64, location: SyncAssetEntry.Location)] = [:]
   /// The bytes of the uploads.

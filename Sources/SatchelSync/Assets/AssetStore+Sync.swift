@@ -13,14 +13,21 @@ extension AssetStore: AssetStorage {
     return row.size
   }
 
+  package func isSensitive(_ digest: AssetDigest, _ connection: Connection) throws -> Bool {
+    guard try database.has(AssetSchema.subject) else { return false }
+    return try AssetTable(connection).row(digest)?.isSensitive ?? false
+  }
+
   package func open(_ digest: AssetDigest) throws -> any AssetBytes { try open(Asset(digest)) }
 
   package func noteDamage(of digest: AssetDigest) throws { try mark(digest, deep: true) }
 
   package func store(
-    _ digest: AssetDigest, size: Int64, resuming: Bool, _ write: (any AssetDownload) throws -> Void
+    _ digest: AssetDigest, size: Int64, isSensitive: Bool, resuming: Bool,
+    _ write: (any AssetDownload) throws -> Void
   ) throws {
-    try download(digest, size: size, unit: resuming ? AssetLayout.chunkSize : nil) { try write($0) }
+    let unit = resuming ? AssetLayout.chunkSize : nil
+    try download(digest, size: size, unit: unit, isSensitive: isSensitive) { try write($0) }
   }
 }
 

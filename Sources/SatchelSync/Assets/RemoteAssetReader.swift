@@ -35,10 +35,12 @@ package struct RemoteAssetReader: Sendable {
   ///   `.damaged`: then the next sync looks at it again; `ObjectStoreError`
   package func fetch(_ digest: AssetDigest) throws {
     guard let storage = ledger.client.assets else { throw SatchelError(.internal, "the store has no assets") }
-    let (seal, location) = try located(digest)
+    let (seal, location, isSensitive) = try located(digest)
     var isResumed = false
     func store(resuming: Bool) throws {
-      try storage.store(digest, size: seal.layout.size, resuming: resuming) { download in
+      try storage.store(
+        digest, size: seal.layout.size, isSensitive: isSensitive, resuming: resuming
+      ) { download in
         try resume(download, seal)
         isResumed = download.count > 0
         try fetch(seal, at: location, download)
@@ -72,7 +74,7 @@ package struct RemoteAssetReader: Sendable {
   ///
   /// - Throws: as `fetch`
   package func read(_ digest: AssetDigest, _ range: Range<Int64>) throws -> [UInt8] {
-    let (seal, location) = try located(digest)
+    let (seal, location, _) = try located(digest)
     let range = range.clamped(to: 0..<seal.layout.size)
     let chunks = seal.layout.chunks(with: range)
     var bytes: [UInt8] = []
@@ -83,14 +85,17 @@ package struct RemoteAssetReader: Sendable {
     return Array(bytes.dropFirst(start).prefix(range.count))
   }
 
-  private func located(_ digest: AssetDigest) throws -> (AssetSeal, SyncAssetEntry.Location) {
+  private func located(_ digest: AssetDigest) throws -> (
+    AssetSeal, SyncAssetEntry.Location, isSensitive: Bool
+  ) {
     let found = try ledger.database.read { connection in
       try SyncTracker.generations(connection).flatMap {
         try SyncAssetTables(connection).located(digest, $0.valid)
       }
     }
     guard let found else { throw SatchelError(.notFound, "asset \(digest): its bytes are not in the remote") }
-    return (try AssetSeal(digest, size: found.size, key: found.location.key), found.location)
+    let seal = try AssetSeal(digest, size: found.size, key: found.location.key)
+    return (seal, found.location, found.isSensitive)
   }
 
   /// Notes a doubt about an object that cannot be read: one wrong response is not believed.

@@ -36,6 +36,8 @@ struct SyncAssetEntry: Sendable, Equatable {
   var isSuspect = false
   /// The number of the first head since which nothing has referred to the asset; nil while something does.
   var unused: Int64?
+  /// Whether devices store the bytes encrypted.
+  var isSensitive = false
   /// Unknown members, preserved.
   var others: [UInt8] = []
 
@@ -59,14 +61,14 @@ struct SyncAssetEntry: Sendable, Equatable {
   /// The content, whose size is known now, is in an object: nothing else is named any more.
   func located(at location: Location, size: Int64) -> SyncAssetEntry {
     var entry = SyncAssetEntry(size: size, location: location)
-    entry.others = others
+    (entry.others, entry.isSensitive) = (others, isSensitive)
     return entry
   }
 }
 
 extension SyncAssetEntry {
   private static let known = [
-    "size", "object", "offset", "length", "of", "key", "next", "suspect", "unused",
+    "size", "object", "offset", "length", "of", "key", "next", "suspect", "unused", "sensitive",
   ]
   private static let memberLimit = 32
 
@@ -89,6 +91,7 @@ extension SyncAssetEntry {
       members.append("\"next\":[\(texts.joined(separator: ","))]")
     }
     if isSuspect { members.append("\"suspect\":true") }
+    if isSensitive { members.append("\"sensitive\":true") }
     if let unused { members.append("\"unused\":\(unused)") }
     return Array("{\(members.joined(separator: ","))".utf8) + others + [UInt8(ascii: "}")]
   }
@@ -118,6 +121,7 @@ extension SyncAssetEntry {
     }
     guard Set(objects).count == objects.count else { throw members.failure("next", "names an object twice") }
     isSuspect = members.raw("suspect") == nil ? false : try members.flag("suspect")
+    isSensitive = members.raw("sensitive") == nil ? false : try members.flag("sensitive")
     unused = try members.integerIfAny("unused", SyncPack.numbers)
     others = members.others(than: Self.known)
   }

@@ -7,7 +7,7 @@ extension SyncAssetTables {
   /// How the assets of a document get into the remote.
   struct Ways {
     /// With the size of each where it is here.
-    var ways: [(digest: AssetDigest, way: AssetRules.Way, size: Int64?)] = []
+    var ways: [(digest: AssetDigest, way: AssetRules.Way, size: Int64?, isSensitive: Bool)] = []
     /// Why the document cannot go; nil where it can.
     var obstacle: SatchelError?
     /// Whether it goes only after another commit, which reserves objects.
@@ -19,7 +19,7 @@ extension SyncAssetTables {
   /// Rule 2.
   func ways(
     _ assets: [AssetDigest], of key: SyncKey, at state: SyncLogState, _ storage: (any AssetStorage)?,
-    _ context: AssetContext, _ sizes: SyncSizes
+    _ context: AssetContext, _ sizes: SyncSizes, isEncrypted: Bool
   ) throws -> Ways {
     var found = Ways()
     for digest in assets {
@@ -29,7 +29,15 @@ extension SyncAssetTables {
         found.obstacle = Self.obstacle(key, digest, known, context)
         return found
       }
-      if let way { found.ways.append((digest, way, known.size)) }
+      guard let way else { continue }
+      let isSensitive = try way.isUpload && storage?.isSensitive(digest, connection) ?? false
+      if isSensitive, !isEncrypted {
+        found.obstacle = SatchelError(
+          .unauthorized,
+          "\(key): waits for asset \(digest), which is sensitive, and is sent only in an encrypted sync log")
+        return found
+      }
+      found.ways.append((digest, way, known.size, isSensitive))
     }
     return found
   }
@@ -86,7 +94,7 @@ extension SyncAssetTables {
   /// is dead.
   func addRepairs(
     to plan: inout AssetPlan, at state: SyncLogState, _ storage: (any AssetStorage)?, _ context: AssetContext,
-    _ sizes: SyncSizes
+    _ sizes: SyncSizes, isEncrypted: Bool
   ) throws {
     guard let storage, !context.isHeld else { return }
     let halfDead = context.searches ? try halfDead(state.generation) : []
@@ -96,6 +104,7 @@ extension SyncAssetTables {
       guard context.failed[digest] == nil, let size = try storage.size(of: digest, connection) else {
         continue
       }
+      if try !isEncrypted && storage.isSensitive(digest, connection) { continue }
       bytes += size
       if bytes > sizes.assetBundle, bytes > size { return }
       plan.add(digest, AssetRules.upload(size, entry, sizes), size: size)

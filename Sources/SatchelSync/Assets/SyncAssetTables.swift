@@ -10,7 +10,7 @@ struct SyncAssetTables {
     -- damaged ones. `entry` is the row of the entry. `object` is where the bytes are, NULL for nowhere: at `start`, sealed
     -- with `key`; `whole` is the length of all that the object was written with. `next` are objects that are reserved for
     -- uploads, separated by spaces. `suspect` is 1 where a device could not read the object, `doubt` where this one could
-    -- not, which is still to be looked at. `unused` is the number of the first head without a reference to the asset, and
+    -- not, which is still to be looked at. `sensitive` is 1 where devices store the bytes encrypted. `unused` is the number of the first head without a reference to the asset, and
     -- `unreferenced` is 1 while no entry of the generation refers to it. The generation 0 is that of a log that was lost:
     -- its objects may be there.
     CREATE TABLE sync_asset(
@@ -25,6 +25,7 @@ struct SyncAssetTables {
       key BLOB,
       next TEXT,
       suspect INTEGER,
+      sensitive INTEGER,
       doubt INTEGER,
       unused INTEGER,
       unreferenced INTEGER,
@@ -49,7 +50,8 @@ struct SyncAssetTables {
   static let bounds: [String: ClosedRange<Int64>] = [
     "sync_asset.generation": StoredRange.count, "sync_asset.size": 0...AssetLayout.maximumSize,
     "sync_asset.start": 0...AssetLayout.maximumSize, "sync_asset.whole": 0...AssetLayout.maximumSize * 2,
-    "sync_asset.suspect": StoredRange.flag, "sync_asset.doubt": StoredRange.flag,
+    "sync_asset.suspect": StoredRange.flag, "sync_asset.sensitive": StoredRange.flag,
+    "sync_asset.doubt": StoredRange.flag,
     "sync_asset.unused": StoredRange.count, "sync_asset.unreferenced": StoredRange.flag,
     "sync_asset_reference.generation": StoredRange.count,
   ]
@@ -155,14 +157,15 @@ struct SyncAssetTables {
         try connection.run(
           """
           INSERT OR REPLACE INTO sync_asset(generation, sha256, entry, size, object, start, whole, key, next, suspect,
-          doubt, unused, unreferenced) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+          doubt, unused, sensitive, unreferenced) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
           CASE WHEN EXISTS(SELECT 1 FROM sync_asset_reference WHERE generation = ?1 AND sha256 = ?2) THEN NULL ELSE 1 END)
           """, .integer(row.generation), .blob(sha256), .integer(entry), .integer(asset.size),
           Binding(object),
           .integer(location?.offset ?? 0), .integer(location?.of ?? 0),
           location == nil ? .null : .blob(key), next.isEmpty ? .null : .text(next),
           asset.isSuspect ? .integer(1) : .null,
-          doubted != nil && doubted == object ? .integer(1) : .null, Binding(asset.unused))
+          doubted != nil && doubted == object ? .integer(1) : .null, Binding(asset.unused),
+          asset.isSensitive ? .integer(1) : .null)
       }
     }
   }
@@ -205,11 +208,11 @@ struct SyncAssetTables {
   /// Where an asset is; nil where there is no entry, or no object.
   func located(
     _ digest: AssetDigest, _ generation: Int64
-  ) throws -> (size: Int64, location: SyncAssetEntry.Location, isSuspect: Bool)? {
+  ) throws -> (size: Int64, location: SyncAssetEntry.Location, isSuspect: Bool, isSensitive: Bool)? {
     try digest.bytes.withUnsafeBytes { digest in
       try connection.first(
         """
-        SELECT size, object, start, whole, key, suspect FROM sync_asset WHERE generation = ? AND sha256 = ?
+        SELECT size, object, start, whole, key, suspect, sensitive FROM sync_asset WHERE generation = ? AND sha256 = ?
         AND object IS NOT NULL
         """, .integer(generation), .blob(digest)
       ) { row in
@@ -223,7 +226,7 @@ struct SyncAssetTables {
         let start = try row.integer(2, in: 0...of - AssetLayout(size: size).length)
         return (
           size: size, location: SyncAssetEntry.Location(object: object, offset: start, of: of, key: key),
-          isSuspect: row.flag(5)
+          isSuspect: row.flag(5), isSensitive: row.flag(6)
         )
       }
     }

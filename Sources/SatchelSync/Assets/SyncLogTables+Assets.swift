@@ -151,11 +151,13 @@ final class AssetEdit {
     _ plan: AssetPlan, _ tables: SyncAssetTables, writer: String, object: () -> AssetObject
   ) throws {
     for (digest, found) in plan.located {
-      let known = try asset(digest, tables) ?? SyncAssetEntry(size: found.size)
+      var known = try asset(digest, tables) ?? SyncAssetEntry(size: found.size)
+      known.isSensitive = known.isSensitive || plan.sensitive.contains(digest)
       new[digest] = known.located(at: found.location, size: found.size)
     }
     for (digest, size) in plan.reservations {
       var entry = try asset(digest, tables) ?? SyncAssetEntry(size: size)
+      entry.isSensitive = entry.isSensitive || plan.sensitive.contains(digest)
       entry.reserve(SyncAssetEntry.Reservation(object: object(), key: AssetSeal.newKey(), writer: writer))
       new[digest] = entry
     }

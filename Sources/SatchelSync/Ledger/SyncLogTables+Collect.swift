@@ -126,7 +126,7 @@ extension SyncLogTables {
     (changes.assets.suspects, changes.assets.cleared) = (assets.suspects, assets.cleared)
     guard changes.start.work.hasDoubts || assets.searches else { return }
     try SyncAssetTables(connection).addRepairs(
-      to: &changes.assets, at: changes.start, client.assets, assets, sizes)
+      to: &changes.assets, at: changes.start, client.assets, assets, sizes, isEncrypted: keys != nil)
   }
 
   /// Adds what has to be done about the assets of a change.
@@ -138,13 +138,14 @@ extension SyncLogTables {
   ) throws -> Bool {
     if digests.isEmpty { return true }
     let found = try SyncAssetTables(connection).ways(
-      digests, of: key, at: collected.changes.start, client.assets, assets, sizes)
+      digests, of: key, at: collected.changes.start, client.assets, assets, sizes, isEncrypted: keys != nil)
     let isReady = found.obstacle == nil && !found.isReserving
     if !isReady { collected.wait() }
     if let obstacle = found.obstacle { collected.changes.waiting.append(SyncFailure(key, obstacle)) }
     guard found.obstacle == nil else { return false }
-    for (digest, way, size) in found.ways where isReady || way == .reserve {
+    for (digest, way, size, isSensitive) in found.ways where isReady || way == .reserve {
       collected.changes.assets.add(digest, way, size: size)
+      if isSensitive { collected.changes.assets.sensitive.insert(digest) }
     }
     return isReady
   }

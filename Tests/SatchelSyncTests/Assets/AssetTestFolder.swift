@@ -64,8 +64,11 @@ final class AssetTestFolder: AssetStorage, @unchecked Sendable {
 
   func open(_ digest: AssetDigest) throws -> any AssetBytes { try File(path(digest)) }
 
+  func isSensitive(_ digest: AssetDigest, _ connection: Connection) throws -> Bool { false }
+
   func store(
-    _ digest: AssetDigest, size: Int64, resuming: Bool, _ write: (any AssetDownload) throws -> Void
+    _ digest: AssetDigest, size: Int64, isSensitive: Bool, resuming: Bool,
+    _ write: (any AssetDownload) throws -> Void
   ) throws {
     let download = try Download(self, digest)
     if !resuming { try download.restart() }

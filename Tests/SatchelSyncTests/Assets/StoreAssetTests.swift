@@ -105,6 +105,43 @@ struct StoreAssetTests {
     #expect(try phone.sync(with: remote, user: user).assets.uploaded == 1)
   }
 
+  @Test(arguments: [1000, 100_000])
+  func `a sensitive asset goes to an encrypted remote only, and is encrypted on every device`(size: Int)
+    throws
+  {
+    let (phone, tablet) = (try open("phone"), try open("tablet"))
+    let (storeKey, logKey) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 9, count: 32))
+    try phone.state.setKey(storeKey)
+    let notes = try phone.records("notes", synced: true)
+    let asset = try phone.assets.put(picture(3, size), isSensitive: true)
+    try notes.put("a", ["scan": asset.json])
+    try notes.put("b", ["title": "not sensitive"])
+    let plain = try phone.sync(with: remote, user: user, options: options(.lazy))
+    #expect(plain.assets.uploaded == 0 && plain.records.uploaded == 1)
+    #expect(plain.records.failed.map(\.error.code) == [.unauthorized], "\(plain)")
+    try phone.rekey(remote, user: user, to: logKey)
+    #expect(
+      try phone.sync(with: remote, user: user, options: options(.lazy, key: logKey)).assets.uploaded == 1)
+
+    _ = try tablet.records("notes", synced: true)
+    let locked = try tablet.sync(with: remote, user: user, options: options(.all, key: logKey))
+    #expect(locked.assets.failed.map(\.error.code) == [.unauthorized], "\(locked)")
+    #expect(try tablet.assets.state(of: asset) == .remote)
+    try tablet.state.setKey([UInt8](repeating: 2, count: 32))
+    #expect(try tablet.fetchAssets([asset], from: remote).fetched == 1)
+    #expect(try tablet.assets.bytes(of: asset) == picture(3, size))
+    #expect(try tablet.assets.open(asset).path == nil)
+    for store in [phone, tablet] {
+      #expect(try store.check() == [])
+      try store.close()
+    }
+    let part = Data(picture(3, size)[100..<140])
+    for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path) {
+      let data = FileManager.default.contents(atPath: directory.path + "/" + name) ?? Data()
+      #expect(data.range(of: part) == nil, "\(name)")
+    }
+  }
+
   @Test func `another remote, and a store that was never synchronized, are refused`() throws {
     let phone = try open("phone")
     let asset = try Asset(sha256: String(repeating: "a", count: 64))
