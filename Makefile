@@ -103,6 +103,7 @@ soak-schedules: setup-tests lib ## 1,000 schedules of devices with a bucket, or 
 soak-simulations: setup ## 100,000 schedules of synchronizing photos, and of the log, or SATCHEL_SIMULATIONS=…
 soak-mutations: setup ## 100,000 mutated stores under the address sanitizer, or SATCHEL_MUTATIONS=…
 soak-api: setup-tests lib ## 10 minutes of random calls of every function of the C interface
+soak-films: setup-tests lib ## 5 GiB of films as assets, in bounded memory
 soak-damages: setup-tests lib ## Every object of a sync log is damaged in every way
 soak-sync-ministack soak-sync-seaweedfs soak-sync-ceph: setup-tests setup-all-servers lib
 
@@ -111,7 +112,7 @@ $(filter test-% check-% soak-%,$(shell sed -n '/^##@ Test/,$$s/^\([a-z0-9 -]*\):
 
 # The long searches, one after the other.
 SYNC := soak-sync-ministack soak-sync-seaweedfs soak-sync-ceph
-SOAK := soak-power soak-model soak-schedules soak-simulations soak-mutations soak-api soak-damages $(SYNC)
+SOAK := soak-power soak-model soak-schedules soak-simulations soak-mutations soak-api soak-films soak-damages $(SYNC)
 
 soak: setup-tests ## The long searches: hours
 	@$(call runners,$(SOAK))

@@ -119,6 +119,7 @@ run() {
         "${addresses[@]}" --filter SatchelHostileTests
       ;;
     soak-api) "$python" Tests/fuzz/api.py --seconds 600 ;;
+    soak-films) "$python" Tests/films/run.py ;;
     soak-sync-*) killed "${1#soak-sync-}" "${SATCHEL_CRASH_SECONDS:-300}" ;;
     soak-damages) SATCHEL_CHANCE=all SATCHEL_ALL_DAMAGES=1 "${pytest[@]}" Bindings/Python/tests/test_sync_objects.py ;;
     *) echo "test.sh does not know $1" >&2; return 2 ;;
