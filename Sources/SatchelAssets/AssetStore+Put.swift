@@ -85,7 +85,7 @@ extension AssetStore {
     expecting digest: AssetDigest?,
     _ write: (AssetWriter) throws -> Void, then: (AssetTable, Int64, Transaction) throws -> Void
   ) throws -> Asset {
-    // What is known to be sensitive is never written as it is.
+    // Bytes that are known to be sensitive are never written as they are.
     let isKnown = try digest.flatMap { digest in try read { try $0.row(digest)?.seal != nil } } ?? false
     let writer = try makeWriter(type: type, maxSize: maxSize, isSensitive: isSensitive || isKnown)
     try write(writer)

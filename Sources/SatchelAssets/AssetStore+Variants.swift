@@ -84,7 +84,7 @@ extension AssetStore {
       type = try make(writer)
       if let type, !Asset.isType(type) { throw SatchelError(.invalid, "type: \(Asset.typeRule)") }
     }
-    // What is derived from a sensitive asset is sensitive.
+    // A variant of a sensitive asset is sensitive.
     let isSensitive = try read { try $0.isSensitive(origin) } ?? false
     var made = try put(isSensitive: isSensitive, expecting: nil, write) { table, variant, transaction in
       // A variant of itself would never be removed.

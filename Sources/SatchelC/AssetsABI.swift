@@ -70,8 +70,13 @@ public func satchel_assets_read(
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let assets = try Handles.stores.borrow(store).assets
-    try give(assets.bytes(of: asset.asset(), from: offset, count: Int(clamping: count)), to: out)
+    let reader = try Handles.stores.borrow(store).assets.open(asset.asset())
+    guard count >= 0 else { throw SatchelError(.invalid, "count: \(count) must not be negative") }
+    var buffer = HostBuffer()
+    try buffer.append(Int(clamping: min(count, max(0, reader.size - max(0, offset))))) {
+      try reader.read(into: $0, at: offset)
+    }
+    try buffer.give(to: out)
   }
 }
 

@@ -122,6 +122,16 @@ struct HostBuffer: ~Copyable {
   /// Allocates capacity in advance. A failure is reported by the next `append`.
   mutating func reserve(_ size: Int) { _ = grow(to: size) }
 
+  /// Appends up to `size` bytes that `read` writes.
+  ///
+  /// - Parameter read: returns how many it has written
+  mutating func append(_ size: Int, _ read: (UnsafeMutableRawBufferPointer) throws -> Int) throws {
+    guard size >= 0, grow(to: count + size), let start else {
+      throw SatchelError(.noMemory, "no memory for \(size) bytes")
+    }
+    count += try read(UnsafeMutableRawBufferPointer(start: start + count, count: size))
+  }
+
   mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
     guard let source = bytes.baseAddress else { return }
     let needed = count + bytes.count

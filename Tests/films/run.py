@@ -3,9 +3,9 @@
 Usage: run.py [--gib N]
 
 Two devices share a directory as an encrypted remote. Films of 1 GiB are put from a stream, uploaded (the
-process is killed on the way, and goes on), read on the other device by ranges as a player that seeks, downloaded
-(killed, too), verified, backed up, restored and removed. No call may add more than 64 MiB to the memory of its
-process.
+process is killed on the way, and goes on), read on the other device by ranges as a player that seeks,
+downloaded (killed, too), verified, backed up, restored and removed. No call may add more than 64 MiB to the
+memory of its process.
 """
 
 from __future__ import annotations
