@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Observer
+from observing import Observer
 from remotes import Remote
 
 CHANGE = """

@@ -4,7 +4,8 @@ import json
 
 import pytest
 import satchel
-from conftest import Observer, watched
+from conftest import watched
+from observing import Observer
 
 ESCAPE, NEXT_LINE, OVERRIDE, ISOLATE, SEPARATOR = "\x1b[2J", "\x85", "‮gpj.exe", "⁦x⁩", "\u2028"
 HOSTILE = f"name{ESCAPE}{NEXT_LINE}{OVERRIDE}{ISOLATE}{SEPARATOR}؜‏"

@@ -12,12 +12,12 @@ as it was sent, without ``_storage``.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, cast
+from typing import Any, Callable, Dict, Iterable, List, Optional
 
 from satchel import _abi, _encoding
 from satchel._encoding import Duration
 from satchel._html import Rows
-from satchel._library import check, json_answer, library, text_answer
+from satchel._library import check, json_answer, library
 from satchel._payloads import (
     Delivery,
     DeliveryDocument,
@@ -26,38 +26,18 @@ from satchel._payloads import (
     SectionDocument,
     SectionPayload,
     persist_options,
-    read_options,
     restriction,
 )
+from satchel.catalogue._reading import ReadableCatalogue
 from satchel.session import Session
-from satchel.values import (
-    Context,
-    Entity,
-    Nearby,
-    Plan,
-    PruneReceipt,
-    Receipt,
-    SearchHit,
-    Section,
-    SectionHeader,
-    StoredEntity,
-    nearby_from,
-    receipt_from,
-    record_from,
-    records_from,
-)
-
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from satchel.store import Store
+from satchel.values import PruneReceipt, Receipt, receipt_from, record_from
 
 __all__ = ["Catalogue", "Delivery", "Location", "SectionPayload"]
 
 _LARGEST = 2**63 - 1
 
 
-class Catalogue:
+class Catalogue(ReadableCatalogue):
     """The catalogue of a store: ``store.catalogue``.
 
     All methods may be called on any thread, also concurrently. All raise :class:`satchel.Closed` once the
@@ -65,10 +45,7 @@ class Catalogue:
     write may raise Busy, Full, ReadOnly and IOFailure; then nothing was changed.
     """
 
-    __slots__ = ("_store",)
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    __slots__ = ()
 
     def persist(
         self, location: LocationDocument, section: SectionDocument, reuse: str = "unless_changed"
@@ -112,186 +89,6 @@ class Catalogue:
             ctypes.byref(persist_options(reuse, complete)),
         )
         return Rows([receipt_from(each) for each in receipts])
-
-    def sections(
-        self, location: LocationDocument, inherit: bool = True, nearby: float = 5000
-    ) -> List[SectionHeader]:
-        """Headers of a location's sections; no content is read.
-
-        The location's own sections come first, in the order of delivery, then inherited ones.
-
-        :param location: the place of the content
-        :param inherit: inherits each section that was not delivered for the location from the place that
-            has it and shares the most specific level with the location
-        :param nearby: for inheriting, a location with coordinates and without place names has those of the
-            nearest location that content was delivered for, within so many metres; 0 for none
-        :raises InvalidArgument: for a negative distance
-        """
-        headers = json_answer(
-            library.satchel_catalogue_sections,
-            self._store._pointer,
-            _encoding.lend_document(location, "location"),
-            ctypes.byref(read_options(inherit, nearby)),
-        )
-        return Rows([record_from(SectionHeader, each, **nearby_from(each)) for each in headers])
-
-    def load(
-        self,
-        location: LocationDocument,
-        section: str,
-        allow_expired: bool = False,
-        inherit: bool = True,
-        nearby: float = 5000,
-    ) -> Optional[Section]:
-        """A section with its content.
-
-        :param location: the place of the content
-        :param section: the section's name
-        :param allow_expired: keeps expired entities in the content; ``expired`` lists them in any case
-        :param inherit: as in :meth:`sections`
-        :param nearby: as in :meth:`sections`
-        :returns: None when the location has no such section
-        """
-        found = json_answer(
-            library.satchel_catalogue_load,
-            self._store._pointer,
-            _encoding.lend_document(location, "location"),
-            _encoding.lend_text(section, "section"),
-            ctypes.byref(read_options(inherit, nearby, allow_expired)),
-        )
-        return None if found is None else record_from(Section, found, **nearby_from(found))
-
-    def plan(self, location: LocationDocument, inherit: bool = True, nearby: float = 5000) -> Dict[str, Plan]:
-        """The entities to fetch for a location; no content is read.
-
-        :param location: the place of the content
-        :param inherit: as in :meth:`sections`
-        :param nearby: as in :meth:`sections`
-        :returns: a plan for each section, by its name
-        """
-        plans = json_answer(
-            library.satchel_catalogue_plan,
-            self._store._pointer,
-            _encoding.lend_document(location, "location"),
-            ctypes.byref(read_options(inherit, nearby)),
-        )
-        return {name: record_from(Plan, each) for name, each in plans.items()}
-
-    def has_cached(
-        self, location: LocationDocument, nearby: float = 5000
-    ) -> Optional[Literal["exact", "inherited"]]:
-        """Whether a location has content.
-
-        :param location: the place of the content
-        :param nearby: as in :meth:`sections`
-        :returns: "exact" for content of its own, "inherited" for that of another place that shares a level
-            with it, None for no content
-        """
-        found = text_answer(
-            library.satchel_catalogue_has_cached,
-            self._store._pointer,
-            _encoding.lend_document(location, "location"),
-            ctypes.byref(read_options(True, nearby)),
-        )
-        return cast("Optional[Literal['exact', 'inherited']]", found)
-
-    def locate(self, latitude: float, longitude: float, within: float = 5000) -> List[Nearby]:
-        """The locations that content was delivered for within a distance, the nearest first.
-
-        :param latitude: degrees, -90 to 90
-        :param longitude: degrees, -180 to 180
-        :param within: metres
-        :raises InvalidArgument: for a coordinate out of range, and for a negative distance
-        """
-        numbers = (
-            _encoding.number(value, name)
-            for value, name in ((latitude, "latitude"), (longitude, "longitude"), (within, "within"))
-        )
-        found = json_answer(library.satchel_catalogue_locate, self._store._pointer, *numbers)
-        return records_from(Nearby, found)
-
-    def search(
-        self,
-        text: str,
-        location: Optional[LocationDocument] = None,
-        limit: int = 20,
-        allow_expired: bool = False,
-        nearby: float = 5000,
-    ) -> List[SearchHit]:
-        """Finds entities by the words of their texts, in any script.
-
-        All words must occur, each at the beginning of a word of the display name or of a string in the
-        content; case and diacritics are ignored. Chinese, Japanese, Thai and other texts without spaces are
-        found anywhere in a run of characters. The first search makes the index.
-
-        :param text: the words
-        :param location: finds only what its sections show; None finds all that a section shows somewhere
-        :param limit: the maximum number of results
-        :param allow_expired: finds expired entities, too
-        :param nearby: as in :meth:`sections`
-        :returns: the best first; with the same score in the order of section and entity id
-        :raises InvalidArgument: for more than 64 words, and a negative number
-        :raises ReadOnly: when the store is read-only and its index is not up to date
-        """
-        options = _abi.SearchOptions(
-            limit=_encoding.whole(limit, "limit", 0, 2**31 - 1),
-            allow_expired=bool(allow_expired),
-            nearby=_encoding.number(nearby, "nearby"),
-        )
-        lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
-        found = json_answer(
-            library.satchel_catalogue_search,
-            self._store._pointer,
-            _encoding.lend_text(text, "text"),
-            lent,
-            ctypes.byref(options),
-        )
-        return records_from(SearchHit, found)
-
-    def entity(self, entity_id: str, location: LocationDocument, nearby: float = 5000) -> Optional[Entity]:
-        """The most specific variant of an entity that covers a location.
-
-        :param entity_id: such as "cuisine:xiaolongbao"
-        :param location: the place of the content
-        :param nearby: as in :meth:`sections`
-        :returns: None when no variant covers the location
-        """
-        found = json_answer(
-            library.satchel_catalogue_entity,
-            self._store._pointer,
-            _encoding.lend_text(entity_id, "entity_id"),
-            _encoding.lend_document(location, "location"),
-            ctypes.byref(read_options(True, nearby)),
-        )
-        return None if found is None else record_from(Entity, found)
-
-    def contexts(self, level: Optional[str] = None) -> List[Context]:
-        """The locations that content was delivered for, the most recently updated first.
-
-        :param level: only those whose most specific level this is
-        :raises InvalidArgument: for an unknown level
-        """
-        found = json_answer(
-            library.satchel_catalogue_contexts,
-            self._store._pointer,
-            restriction(level, "level", _encoding.lend_text),
-        )
-        return records_from(Context, found)
-
-    def entities(self, section: str) -> List[StoredEntity]:
-        """The stored entities of a section, without their content, in the order of their ids.
-
-        Those that sections of that name refer to in any place, and those without references whose id names
-        the section.
-
-        :param section: the section's name
-        """
-        found = json_answer(
-            library.satchel_catalogue_entities,
-            self._store._pointer,
-            _encoding.lend_text(section, "section"),
-        )
-        return records_from(StoredEntity, found)
 
     def delete_entity(self, entity_id: str) -> PruneReceipt:
         """Deletes the content of an entity, with all its variants.
