@@ -2022,7 +2022,7 @@ SATCHEL_API satchel_status satchel_store_delete_account(
  * | `updated`      | integer | entities whose content changed                       |
  * | `reused`       | integer | entities that were stored before                     |
  * | `inline`       | integer | objects that remain in the section, see below        |
- * | `problems`     | array   | {"pointer", "reason"} of each invalid object         |
+ * | `problems`     | array   | {"pointer", "reason"} of each invalid object, and of each string of more than 1 MiB, which should be an asset |
  * | `bytes`        | integer | the bytes of content that were written               |
  * | `shared_bytes` | integer | the bytes of content that were stored before         |
  *
@@ -4796,6 +4796,27 @@ SATCHEL_API satchel_status satchel_store_collections(
 SATCHEL_API satchel_status satchel_records_put(
     satchel_records *records, satchel_bytes id, satchel_bytes document,
     int64_t if_revision, int64_t *revision);
+
+/**
+ * Returns the warnings of the calling thread's last write of documents: of
+ * satchel_records_put(), satchel_records_update(), satchel_records_put_many(),
+ * satchel_records_put_valid() or satchel_state_set().
+ *
+ * There is one for each string of more than 1 MiB. The document was written as it is, but
+ * such content makes every query, sync and backup slow: as an asset, satchel_assets_put(),
+ * it is stored and sent once. The pointers are in the document, of many in the argument
+ * `documents`; of a write that failed there are none. In a catalogue these are problems of
+ * the @ref json_receipt "receipt".
+ *
+ * @param[out] out  a JSON array of {"pointer", "reason"}, mostly empty
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ *
+ * **Ownership** The caller frees the buffer: satchel_buffer_free().
+ *
+ * **Threads** Each thread has its own warnings.
+ */
+SATCHEL_API satchel_status satchel_put_warnings(satchel_buffer *out);
 
 /**
  * Returns another handle of a collection, by which documents are written as an app's type:

@@ -226,6 +226,34 @@ func failed(_ error: any Error) -> satchel_status {
   }
 }
 
+/// The warnings of each thread's last put.
+enum ThreadWarnings {
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key) { free($0) }
+    return key
+  }()
+
+  /// A JSON array.
+  static var json: [UInt8] {
+    guard let text = pthread_getspecific(key)?.assumingMemoryBound(to: CChar.self) else {
+      return Array("[]".utf8)
+    }
+    return Array(String(cString: text).utf8)
+  }
+
+  static func clear() {
+    guard let stored = pthread_getspecific(key) else { return }
+    pthread_setspecific(key, nil)
+    free(stored)
+  }
+
+  static func set(_ warnings: [DocumentWarning]) {
+    guard !warnings.isEmpty, let json = try? JSONValue.array(warnings.map(\.json)).text else { return }
+    pthread_setspecific(key, strdup(json))
+  }
+}
+
 /// Message and details of each thread's last failed call.
 struct ThreadError {
   private let message: UnsafeMutablePointer<CChar>?

@@ -17,6 +17,11 @@ public func satchel_error_message() -> UnsafePointer<CChar>! { ThreadError.messa
 @_cdecl("satchel_error_details") @implementation
 public func satchel_error_details() -> UnsafePointer<CChar>! { ThreadError.details }
 
+@_cdecl("satchel_put_warnings") @implementation
+public func satchel_put_warnings(_ out: UnsafeMutablePointer<satchel_buffer>!) -> satchel_status {
+  guarded(emptying: out) { try give(ThreadWarnings.json, to: $0) }
+}
+
 @_cdecl("satchel_buffer_free") @implementation
 public func satchel_buffer_free(_ buffer: UnsafeMutablePointer<satchel_buffer>!) {
   guard let buffer else { return }

@@ -41,8 +41,10 @@ public func satchel_records_put(
   _ revision: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
   guarded(storing: revision) {
+    ThreadWarnings.clear()
     let receipt = try Handles.records.borrow(records).put(
       id.raw("id"), document.raw("document"), ifRevision: expected(if_revision))
+    ThreadWarnings.set(receipt.warnings)
     return receipt.revision
   }
 }
@@ -59,7 +61,10 @@ public func satchel_records_put_many(
   _ records: OpaquePointer!, _ documents: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
   guarded(storing: count) {
-    try Int64(Handles.records.borrow(records).putMany(documents.raw("documents")))
+    ThreadWarnings.clear()
+    let written = try Handles.records.borrow(records).putManyWarning(documents.raw("documents"))
+    ThreadWarnings.set(written.warnings)
+    return Int64(written.count)
   }
 }
 
@@ -68,7 +73,10 @@ public func satchel_records_put_valid(
   _ records: OpaquePointer!, _ documents: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    try give(Handles.records.borrow(records).putValid(documents.raw("documents")).json, to: out)
+    ThreadWarnings.clear()
+    let report = try Handles.records.borrow(records).putValid(documents.raw("documents"))
+    try give(report.json, to: out)
+    ThreadWarnings.set(report.warnings)
   }
 }
 
@@ -109,8 +117,10 @@ public func satchel_records_update(
   _ revision: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
   guarded(storing: revision) {
+    ThreadWarnings.clear()
     let receipt = try Handles.records.borrow(records).update(
       id.raw("id"), patch.json("patch"), ifRevision: expected(if_revision))
+    ThreadWarnings.set(receipt.warnings)
     return receipt.revision
   }
 }

@@ -73,7 +73,8 @@ public func satchel_state_set(
 ) -> satchel_status {
   guarded {
     let state = try Handles.stores.borrow(store).state
-    try state.set(key.text("key"), value.stateValue(), sensitive: sensitive)
+    ThreadWarnings.clear()
+    ThreadWarnings.set(try state.set(key.text("key"), value.stateValue(), sensitive: sensitive))
   }
 }
 

@@ -155,6 +155,9 @@ final class SectionPersister {
     receipt.problems += try AssetRecorder.problems(in: tape, at: content, pointer: pointer)
     let declared = try assets.declared(for: payload.name, in: tape, at: content, pointer: pointer)
     receipt.problems += declared?.problems ?? []
+    receipt.problems += LargeStrings.warnings(in: tape, at: content, pointer: pointer).map {
+      .init(pointer: $0.pointer, reason: $0.reason)
+    }
 
     let usedBefore = Set(templateBefore?.placeholders.map(\.target.entity) ?? [])
     var rows: [Int64] = []

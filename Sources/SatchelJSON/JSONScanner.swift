@@ -37,16 +37,18 @@ package protocol JSONSink {
   mutating func scalar(_ kind: JSONKind, _ slice: JSONSlice, isEscaped: Bool)
 }
 
-/// Ignores all events; used to validate a text.
+/// Ignores all events but large strings; used to validate a text.
 package struct JSONNullSink: JSONSink {
-  // The thread sanitizer follows the address of an `inout` value; that of an empty one is arbitrary.
-  private var isUsed = true
+  /// Whether there was a string of more than `LargeStrings.max` bytes.
+  package private(set) var hasLargeString = false
 
   package init() {}
   package mutating func begin(_ kind: JSONKind, at start: Int) {}
   package mutating func end(_ kind: JSONKind, at end: Int) {}
   package mutating func key(_ slice: JSONSlice, isEscaped: Bool) {}
-  package mutating func scalar(_ kind: JSONKind, _ slice: JSONSlice, isEscaped: Bool) {}
+  package mutating func scalar(_ kind: JSONKind, _ slice: JSONSlice, isEscaped: Bool) {
+    if slice.count > LargeStrings.max, kind == .string { hasLargeString = true }
+  }
 }
 
 /// A strict streaming scanner for JSON, which reports the positions of all values to a sink.
@@ -100,8 +102,16 @@ package struct JSONScanner {
 
   /// Validates a text.
   package static func check(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
+    _ = try checkForLargeStrings(bytes)
+  }
+
+  /// Validates a text.
+  ///
+  /// - Returns: whether it has strings for which there are `LargeStrings.warnings(in:)`
+  package static func checkForLargeStrings(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
     var sink = JSONNullSink()
     try scan(bytes, into: &sink)
+    return sink.hasLargeString
   }
 
   /// Creates a scanner for a reader that requests the tokens one by one.

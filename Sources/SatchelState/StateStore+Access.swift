@@ -188,22 +188,29 @@ extension StateStore {
 
   /// Checks a value that a host gave.
   ///
+  /// - Returns: the warnings
   /// - Throws: `.invalid` for a value that cannot be represented in JSON, is larger than `maximumBytes`, has more levels
   ///   than `maximumDepth`, or a member `_asset` that is no reference
-  static func check(_ value: JSONValue, at location: String) throws {
+  @discardableResult
+  static func check(_ value: JSONValue, at location: String) throws -> [DocumentWarning] {
     guard value.depth <= maximumDepth else {
       throw SatchelError(.invalid, "\(location): has more than \(maximumDepth) levels").at(
         limit: maximumDepth)
     }
     let text = try naming(location) { try value.serialized() }
     guard text.count <= maximumBytes else {
-      throw SatchelError(.invalid, "\(location): has \(text.count) bytes; the maximum is \(maximumBytes)")
-        .at(limit: maximumBytes)
+      throw SatchelError(
+        .invalid,
+        "\(location): has \(text.count) bytes; the maximum is \(maximumBytes); put large content as assets, to "
+          + "which values refer"
+      ).at(limit: maximumBytes)
     }
-    guard text.withUnsafeBytes(AssetReferences.mayContain) else { return }
+    let warnings = text.withUnsafeBytes { LargeStrings.warnings(in: $0) }
+    guard text.withUnsafeBytes(AssetReferences.mayContain) else { return warnings }
     if let problem = AssetReferences(in: value).problems.first {
       throw SatchelError(.invalid, "\(location): \(problem.pointer): \(problem.reason)").at(
         pointer: problem.pointer)
     }
+    return warnings
   }
 }

@@ -68,12 +68,14 @@ public final class StateStore: Sendable {
   ///   - synced: whether the key is synchronized from now on, also when its value is removed and set again;
   ///     nil leaves that as it is. With false, the key's changes are not sent, and those of other devices are
   ///     not applied.
+  /// - Returns: the strings of the value of more than 1 MiB, which should be assets; it was set as it is
   /// - Throws: `SatchelError` `.invalid` for an invalid key or value, and for a key that cannot be synchronized: with a
   ///   control character, or more than 249 bytes; `.unauthorized` for a sensitive value without an encryption key;
   ///   `.readOnly`, `.closed`
+  @discardableResult
   public func set(
     _ key: String, _ value: JSONValue, sensitive: Bool = false, synced: Bool? = nil
-  ) throws {
+  ) throws -> [DocumentWarning] {
     try set(Self.value(key), value, sensitive: sensitive, synced: synced)
   }
 
@@ -81,12 +83,19 @@ public final class StateStore: Sendable {
     StateID(.value, try StateName(ofHost: key, as: "key"))
   }
 
-  func set(_ id: StateID, _ value: JSONValue, sensitive: Bool = false, synced: Bool?) throws {
+  @discardableResult
+  func set(
+    _ id: StateID, _ value: JSONValue, sensitive: Bool = false, synced: Bool?
+  ) throws -> [DocumentWarning] {
     let mark = try StateMark.requested(synced, of: id)
-    try locating(id.details) {
-      try Self.check(value, at: id.location)
-      guard sensitive else { return try add(StateTarget(id: id), .set(value), marking: mark) }
-      try seal(value, as: id, marking: mark)
+    return try locating(id.details) {
+      let warnings = try Self.check(value, at: id.location)
+      if sensitive {
+        try seal(value, as: id, marking: mark)
+      } else {
+        try add(StateTarget(id: id), .set(value), marking: mark)
+      }
+      return warnings
     }
   }
 
@@ -118,16 +127,17 @@ public final class StateStore: Sendable {
   /// Sets a value that is encoded as JSON; see `set(_:_:sensitive:synced:)`.
   // A literal is a JSONValue, which keeps the order of its keys.
   @_disfavoredOverload
+  @discardableResult
   public func set<Value: Encodable>(
     _ key: String, _ value: Value, sensitive: Bool = false, synced: Bool? = nil
-  ) throws {
+  ) throws -> [DocumentWarning] {
     let json: JSONValue
     do {
       json = try JSONValue(encoding: value)
     } catch let error as EncodingError {
       throw SatchelError(.invalid, "state/\(key): \(JSONError(error))", underlying: error)
     }
-    try set(key, json, sensitive: sensitive, synced: synced)
+    return try set(key, json, sensitive: sensitive, synced: synced)
   }
 
   /// Returns a value, decoded; nil when the key has none.

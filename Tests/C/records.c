@@ -221,6 +221,54 @@ static void seal(void) {
     satchel_records_free(people);
 }
 
+/** The warnings of this thread's last write. */
+static void check_warnings(const char *what, const char *wanted) {
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_put_warnings(&found), what);
+    CHECK(strcmp(found.data, wanted) == 0, "%s: %s", what, found.data);
+    satchel_buffer_free(&found);
+}
+
+/* A string of more than 1 MiB is written, with a warning. */
+static void warn_of_large_strings(void) {
+#define REASON "a string of 1048577 bytes; put such content as an asset, and refer to it"
+    enum { LARGE = (1 << 20) + 1 };
+    char *document = malloc(LARGE + 100), *value = malloc(LARGE + 100);
+    int start = sprintf(document, "{\"a\":\"");
+    memset(document + start, 'x', LARGE);
+    strcpy(document + start + LARGE, "\"}");
+    sprintf(value, "%s", strchr(document, ':') + 1);
+    *strrchr(value, '}') = '\0';
+    satchel_records *scans = opened("{\"name\":\"scans\"}", false);
+    must(put(scans, "n0", "{}"), "writing");
+    check_warnings("a small document", "[]");
+    must(put(scans, "n1", document), "writing");
+    check_warnings("a large string", "[{\"pointer\":\"/a\",\"reason\":\"" REASON "\"}]");
+    check_warnings("the same again", "[{\"pointer\":\"/a\",\"reason\":\"" REASON "\"}]");
+    CHECK(put(scans, "n1", "[]") == SATCHEL_EINVALID, "an array");
+    check_warnings("a write that failed", "[]");
+    must(satchel_records_update(scans, text("n0"), text(document), SATCHEL_ANY_REVISION, NULL), "updating");
+    check_warnings("an update", "[{\"pointer\":\"/a\",\"reason\":\"" REASON "\"}]");
+    must(satchel_state_set(store, text("a"), text(value), false), "setting");
+    check_warnings("a value", "[{\"pointer\":\"\",\"reason\":\"" REASON "\"}]");
+    must(satchel_state_set(store, text("a"), text("1"), false), "setting");
+    check_warnings("a small value", "[]");
+    char *many = malloc(LARGE + 100);
+    sprintf(many, "{\"n2\":%s}", document);
+    must(satchel_records_put_many(scans, text(many), NULL), "writing");
+    check_warnings("of many", "[{\"pointer\":\"/n2/a\",\"reason\":\"" REASON "\"}]");
+    satchel_buffer report = SATCHEL_BUFFER_INIT;
+    must(satchel_records_put_valid(scans, text(many), &report), "writing");
+    check_warnings("of the valid ones", "[{\"pointer\":\"/n2/a\",\"reason\":\"" REASON "\"}]");
+    CHECK(strstr(report.data, "\"written\":1") != NULL, "%s", report.data);
+    satchel_buffer_free(&report);
+    CHECK(satchel_put_warnings(NULL) == SATCHEL_EINVALID, "no buffer");
+    free(many);
+    free(value);
+    free(document);
+    satchel_records_free(scans);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
@@ -230,6 +278,7 @@ int main(int argc, char **argv) {
     put_valid();
     update_and_delete();
     seal();
+    warn_of_large_strings();
     attach(argv[1]);
     satchel_store_close(store);
     return close_checks();

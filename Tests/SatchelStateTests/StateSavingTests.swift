@@ -142,7 +142,7 @@ struct StateSavingTests {
       #expect((try? store.state.get("k")) == 1)
       #expect((try? store.state.get("saved")) == 1)
       #expect((try? store.state.scores("s").value("k")) == 0.5)
-      try? store.state.set("k", 2)
+      _ = try? store.state.set("k", 2)
       #expect((try? store.state.get("k")) == 2)
       isRead.signal()
     }

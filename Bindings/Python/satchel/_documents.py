@@ -9,6 +9,7 @@ import collections.abc
 import dataclasses
 import itertools
 import typing
+import warnings
 from enum import Enum
 from typing import (
     Any,
@@ -33,9 +34,9 @@ from satchel._fields import (
     item_hint,
     with_article,
 )
-from satchel._library import check, library
+from satchel._library import check, json_answer, library
 from satchel._types import conversion_of, is_set, sorted_items
-from satchel.errors import InvalidArgument
+from satchel.errors import InvalidArgument, LargeStringWarning
 from satchel.values import names_of
 
 __all__ = [
@@ -47,12 +48,15 @@ __all__ = [
     "plain",
     "read_value",
     "text_of",
+    "warn_of_large_strings",
 ]
 
 _Document = TypeVar("_Document")
 # Types that hold JSON text; in the second, str does as well.
 _JSON = (bytes, bytearray, memoryview)
 _JSON_OR_TEXT = (str, *_JSON)
+#: The library has no warnings for documents up to this size, in bytes.
+_LARGE = 1 << 20
 
 
 def lend_record(document: Any, name: str) -> Bytes:
@@ -65,6 +69,19 @@ def lend_json(value: Any, name: str) -> Bytes:
     if isinstance(value, _JSON):
         return _encoding.lend_value(value, name)
     return _encoding.lend(encoded(value, name))
+
+
+def warn_of_large_strings(written: Bytes, name: str) -> None:
+    """Issues the warnings of this thread's last write.
+
+    :param written: the documents; there are no warnings for small ones, and the library is not asked
+    :param name: of what was written
+    """
+    if written.size <= _LARGE:
+        return
+    for each in json_answer(library.satchel_put_warnings):
+        # At the caller of the method that writes.
+        warnings.warn(f"{name}: {each['pointer']}: {each['reason']}", LargeStringWarning, stacklevel=3)
 
 
 def text_of(document: Any, name: str) -> bytes:

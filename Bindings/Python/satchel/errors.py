@@ -24,6 +24,7 @@ __all__ = [
     "IOFailure",
     "InternalError",
     "InvalidArgument",
+    "LargeStringWarning",
     "NewerStore",
     "NotFound",
     "OutOfMemory",
@@ -223,6 +224,13 @@ class TimedOut(SatchelError, TimeoutError):
 
 class SchemaWarning(UserWarning):
     """A keyword of a schema has no effect: JSON Schema does not define it; it is probably misspelled."""
+
+
+class LargeStringWarning(UserWarning):
+    """A document was written that has a string of more than 1 MiB, which should be an asset.
+
+    Such a string makes every query, sync and backup slow; ``store.assets.put`` stores and sends it once.
+    """
 
 
 BY_STATUS: Dict[int, Type[SatchelError]] = {kind.status: kind for kind in SatchelError.__subclasses__()}

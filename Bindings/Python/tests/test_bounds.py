@@ -153,6 +153,7 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+@pytest.mark.filterwarnings("ignore::satchel.LargeStringWarning")
 @pytest.mark.parametrize(("count", "size"), [(12_000, 4000), (1, 16 << 20)])
 def test_a_recovery_holds_no_store_in_memory(tmp_path: Path, count: int, size: int) -> None:
     most = ROWS["Memory of a recovery"].value

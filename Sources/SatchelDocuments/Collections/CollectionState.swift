@@ -220,7 +220,8 @@ final class CollectionState: @unchecked Sendable {
     throw SatchelError(
       .invalid,
       "\(name)/\(id): has \(body.count) bytes, and a document that is synchronized has at most "
-        + "\(SyncEnvelope.maximumDocument); put it into a collection that is declared with synced=false"
+        + "\(SyncEnvelope.maximumDocument); put large content as assets, to which documents refer, or the document "
+        + "into a collection that is declared with synced=false"
     ).at(subject: "records", collection: name, id: id, limit: SyncEnvelope.maximumDocument)
   }
 

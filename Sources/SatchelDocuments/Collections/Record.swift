@@ -80,6 +80,8 @@ public struct RecordReceipt: Equatable, Sendable {
   public var isNew: Bool
   /// Whether the store could not be written, so that the write was spooled to the outbox file.
   public var isSpooled = false
+  /// The strings of the document of more than 1 MiB, which should be assets. It was written as it is.
+  public var warnings: [DocumentWarning] = []
 
   static let spooled = RecordReceipt(revision: 0, isNew: false, isSpooled: true)
 }

@@ -147,8 +147,10 @@ public final class RecordCollection: Sendable {
     _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer, ifRevision expected: Int64?
   ) throws -> RecordReceipt {
     try RecordID.check(key, in: name)
-    try locating(.record(name, key)) { try checkDocument(document, key) }
-    return try write(.put(key, document), ifRevision: expected)?.receipt ?? .spooled
+    let warnings = try locating(.record(name, key)) { try checkDocument(document, key) }
+    var receipt = try write(.put(key, document), ifRevision: expected)?.receipt ?? .spooled
+    receipt.warnings = warnings
+    return receipt
   }
 
   /// Carries a change out.
@@ -160,9 +162,13 @@ public final class RecordCollection: Sendable {
   }
 
   /// - Throws: `.invalid` for a document that is not a JSON object
-  func checkDocument(_ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws {
+  @discardableResult
+  func checkDocument(
+    _ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer
+  ) throws -> [DocumentWarning] {
+    let hasLargeString: Bool
     do {
-      try JSONScanner.check(document)
+      hasLargeString = try JSONScanner.checkForLargeStrings(document)
     } catch {
       throw SatchelError(
         .invalid, "\(name)/\(String(decoding: key, as: UTF8.self)): \(error)", underlying: error)
@@ -171,6 +177,7 @@ public final class RecordCollection: Sendable {
       throw SatchelError(
         .invalid, "\(name)/\(String(decoding: key, as: UTF8.self)): a document must be a JSON object")
     }
+    return hasLargeString ? LargeStrings.warnings(in: document) : []
   }
 
   /// Deletes a record, and applies the `onDelete` actions of the relations that refer to it.

@@ -10,7 +10,15 @@ extension RecordCollection {
   /// - Throws: as `put(_:_:ifRevision:)`
   @discardableResult
   public func putMany(_ documents: UnsafeRawBufferPointer) throws -> Int {
-    try write(.putMany(documents, Self.tape(documents)))?.count ?? 0
+    try putManyWarning(documents).count
+  }
+
+  /// Writes many records as `putMany(_:)` does, and returns the warnings too, with pointers in `documents`.
+  package func putManyWarning(
+    _ documents: UnsafeRawBufferPointer
+  ) throws -> (count: Int, warnings: [DocumentWarning]) {
+    let outcome = try write(.putMany(documents, Self.tape(documents)))
+    return (outcome?.count ?? 0, outcome?.receipt.warnings ?? [])
   }
 
   /// Writes many records given as JSON values, as `putMany(_:)` does; an id that occurs twice is written
@@ -41,6 +49,8 @@ public struct RecordPutReport: Equatable, Sendable, JSONConvertible {
   public var written = 0
   /// By position.
   public var rejected: [Rejected] = []
+  /// The strings of more than 1 MiB, which should be assets, with pointers in the documents that were given.
+  public var warnings: [DocumentWarning] = []
 
   public var json: JSONValue {
     let rejected = rejected.map { rejected -> JSONValue in
@@ -118,7 +128,8 @@ extension RecordCollection {
         throw RejectedRecords(rejected: run.rejected)
       }
       return RecordPutReport(
-        written: run.written.count, rejected: run.rejected.values.ordered { $0.position < $1.position })
+        written: run.written.count, rejected: run.rejected.values.ordered { $0.position < $1.position },
+        warnings: LargeStrings.warnings(in: tape, at: tape.root))
     }
   }
 

@@ -37,9 +37,11 @@ extension RecordCollection {
     return try key.withUTF8 { key in
       let key = UnsafeRawBufferPointer(key)
       try RecordID.check(key, in: name)
-      try document(nil).withUnsafeBytes { try checkDocument($0, key) }
+      let warnings = try document(nil).withUnsafeBytes { try checkDocument($0, key) }
       return try withoutActuallyEscaping(document) {
-        try write(.make(key, $0), ifRevision: expected)?.receipt ?? .spooled
+        var receipt = try write(.make(key, $0), ifRevision: expected)?.receipt ?? .spooled
+        receipt.warnings = warnings
+        return receipt
       }
     }
   }
@@ -84,7 +86,11 @@ extension RecordWork {
       throw SatchelError(.damaged, "\(id): its document is damaged: \(error)", underlying: error)
     }
     let updated = try naming(id) { try document.mergePatched(by: patch).serialized() }
-    return try updated.withUnsafeBytes { try put(key, $0, in: collection, ifRevision: expected) }
+    return try updated.withUnsafeBytes {
+      var receipt = try put(key, $0, in: collection, ifRevision: expected)
+      receipt.warnings = LargeStrings.warnings(in: $0)
+      return receipt
+    }
   }
 
   func deleteMany(_ keys: [[UInt8]], from collection: CollectionState) throws -> Int {

@@ -21,7 +21,7 @@ struct RecordWrite {
   struct Outcome {
     /// The number of records that were written or deleted.
     var count: Int
-    /// Of the last record that was written.
+    /// Of the record that was written; of many, with the warnings of all.
     var receipt = RecordReceipt(revision: 0, isNew: false)
   }
 
@@ -101,7 +101,9 @@ struct RecordWrite {
     case .delete(let key):
       return Outcome(count: try work.delete(key, from: collection, ifRevision: expected) ? 1 : 0)
     case .putMany(_, let tape):
-      return Outcome(count: try work.putMany(tape, keeping: known, in: collection))
+      var outcome = Outcome(count: try work.putMany(tape, keeping: known, in: collection))
+      outcome.receipt.warnings = LargeStrings.warnings(in: tape, at: tape.root)
+      return outcome
     case .deleteMany(let keys):
       return Outcome(count: try work.deleteMany(keys, from: collection))
     }

@@ -169,7 +169,8 @@ extension SyncLogTables {
       guard outgoing.content.document?.count ?? 0 <= SyncEnvelope.maximumDocument else {
         throw SatchelError(
           .invalid,
-          "\(row.key): a document that is synchronized has at most \(SyncEnvelope.maximumDocument) bytes"
+          "\(row.key): a document that is synchronized has at most \(SyncEnvelope.maximumDocument) bytes; "
+            + "put large content as assets, to which documents refer"
         ).at(limit: SyncEnvelope.maximumDocument)
       }
       guard !outgoing.isSensitive || keys != nil else {

@@ -8,7 +8,14 @@ from typing import Any, Literal, Optional, Tuple, TypeVar, Union, overload
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._documents import is_dataclass, lend_json, lend_record, plain, text_of
+from satchel._documents import (
+    is_dataclass,
+    lend_json,
+    lend_record,
+    plain,
+    text_of,
+    warn_of_large_strings,
+)
 from satchel._library import check, json_answer, library, scalar_answer
 from satchel.errors import InvalidArgument
 from satchel.records._queries import check_members
@@ -64,6 +71,9 @@ class Collection(ReadableCollection[_Document]):
             be read from; JSON text is not checked
         :raises Full, ReadOnly, IOFailure, Damaged, Busy: when it cannot be spooled either. Writes in a
             batch, in memory and in a store opened read-only are never spooled
+
+        A :class:`satchel.LargeStringWarning` is issued for each string of more than 1 MiB, except for a
+        deferred put: such content should be an asset.
         """
         if deferred and if_revision is not None:
             raise InvalidArgument("a put with if_revision cannot be deferred")
@@ -77,9 +87,11 @@ class Collection(ReadableCollection[_Document]):
         if deferred:
             check(library.satchel_records_put_deferred(pointer, *lent))
             return 0
-        return scalar_answer(
+        revision = scalar_answer(
             ctypes.c_int64, library.satchel_records_put, pointer, *lent, _revision(if_revision)
         )
+        warn_of_large_strings(lent[1], f"{self._name}/{id}")
+        return revision
 
     @overload
     def put_many(
@@ -123,9 +135,13 @@ class Collection(ReadableCollection[_Document]):
         kinds = () if replace else tuple(found)
         pointer = self._writer(*kinds) if kinds else self._pointer
         lent = _lend_many(pairs, kinds)
+        result: Union[int, PutReport]
         if skip_rejected:
-            return put_report_from(json_answer(library.satchel_records_put_valid, pointer, lent))
-        return scalar_answer(ctypes.c_int64, library.satchel_records_put_many, pointer, lent)
+            result = put_report_from(json_answer(library.satchel_records_put_valid, pointer, lent))
+        else:
+            result = scalar_answer(ctypes.c_int64, library.satchel_records_put_many, pointer, lent)
+        warn_of_large_strings(lent, self._name)
+        return result
 
     def _checked(self, documents: Any) -> Iterable[Tuple[str, Any]]:
         """Pairs of documents that can be read again."""
@@ -171,7 +187,9 @@ class Collection(ReadableCollection[_Document]):
             patch = plain(patch, "patch")
             check_members(patch, self._read.kind)
             self._read.check_patch(patch, id)
-        return scalar_answer(ctypes.c_int64, library.satchel_records_update, self._pointer, *lent)
+        revision = scalar_answer(ctypes.c_int64, library.satchel_records_update, self._pointer, *lent)
+        warn_of_large_strings(lent[1], f"{self._name}/{id}")
+        return revision
 
     def delete_many(self, ids: Iterable[str]) -> int:
         """Deletes records, and applies ``on_delete`` of the relations to them, in one transaction.

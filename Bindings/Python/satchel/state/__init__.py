@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, List, Optional
 
 from satchel import _abi, _encoding
-from satchel._documents import lend_json, read_value
+from satchel._documents import lend_json, read_value, warn_of_large_strings
 from satchel._encoding import Duration
 from satchel._fields import ACCEPTED, UNIONS, with_article
 from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
@@ -121,10 +121,14 @@ class State:
             set again; None keeps what it is, False at first. Of two versions the newest wins
         :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer; for a
             sensitive value without a key; for a key that is too long to be synchronized
+
+        A :class:`satchel.LargeStringWarning` is issued for each string of more than 1 MiB, which should be an
+        asset.
         """
         lent = _encoding.lend_text(key, "key"), lend_json(value, "value")
         mark(self._store, "value", lent[0], synced)
         check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
+        warn_of_large_strings(lent[1], f"state/{key}")
 
     def get(self, key: str, default: Any = None, *, of: Any = None) -> Any:
         """Returns a value, dataclasses as dicts.
