@@ -3306,26 +3306,6 @@ SATCHEL_API satchel_status satchel_photos_star(
     satchel_photos *photos, satchel_bytes md5, bool starred);
 
 /**
- * Returns a thumbnail of a photo: a JPEG or PNG, made once from the photo's file.
- *
- * It is a variant among the assets of the store, and is returned although the photo's file
- * is elsewhere by now. Photos in other formats have to be scaled by the host, see
- * satchel_assets_put().
- *
- * @param photos        the catalogue
- * @param md5           the MD5 of the photo
- * @param longest_edge  the longer one of width and height, in pixels; 0 means 400
- * @param[out] out      the @ref json_asset "reference" to the thumbnail
- *
- * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such photo, or no file of it on
- * this device; SATCHEL_EINVALID for a negative size, and for a file that is damaged, too
- * large, or neither JPEG nor PNG; SATCHEL_EIO where libturbojpeg or libpng is not
- * installed; SATCHEL_EREADONLY.
- */
-SATCHEL_API satchel_status satchel_photos_thumbnail(
-    satchel_photos *photos, satchel_bytes md5, int32_t longest_edge, satchel_buffer *out);
-
-/**
  * Queues the backup of a photo whose backup status is not_backed_up or error, and stars
  * it.
  *
@@ -6121,7 +6101,7 @@ SATCHEL_API satchel_status satchel_asset_writer_append(
     satchel_asset_writer *writer, satchel_bytes bytes);
 
 /**
- * Sets the media type of a variant.
+ * Sets the media type of a variant, or of a thumbnail.
  *
  * @param writer  the writer
  * @param type    the media type; copied
@@ -6297,6 +6277,50 @@ SATCHEL_API satchel_status satchel_assets_scaled(
 SATCHEL_API satchel_status satchel_assets_fetch_remote(
     satchel_store *store, satchel_bytes references, satchel_remote *remote,
     const satchel_asset_fetch_options *options, satchel_buffer *out);
+
+/**
+ * Makes the thumbnail of a photo that the library does not scale: a function of the host.
+ *
+ * It may use the store, but not close it.
+ *
+ * @param context       the context that was given with the function
+ * @param path          the photo's file; valid during the callback
+ * @param longest_edge  the longer one of width and height that was asked for, in pixels
+ * @param writer        receives the bytes and the media type of the thumbnail, or the cause
+ *                      of a failure
+ *
+ * **Returns** Whether the thumbnail was made.
+ *
+ * **Threads** Called on the thread of the call.
+ */
+typedef bool (*satchel_photo_thumbnail)(
+    void *context, const char *path, int32_t longest_edge, satchel_asset_writer *writer);
+
+/**
+ * Returns a thumbnail of a photo, made once from the photo's file.
+ *
+ * It is a variant among the assets of the store, and is returned although the photo's file
+ * is elsewhere by now. JPEG and PNG are scaled as by satchel_assets_scaled(). What the
+ * library does not scale is left to `make`: other formats, such as HEIC, files that are too
+ * large or damaged, and all where libturbojpeg or libpng is not installed.
+ *
+ * @param photos        the catalogue
+ * @param md5           the MD5 of the photo
+ * @param longest_edge  the longer one of width and height, in pixels; 0 means 400
+ * @param make          makes the thumbnail of a file that the library does not scale; two
+ *                      threads may make it at once; may be NULL
+ * @param context       passed to `make`
+ * @param[out] out      the @ref json_asset "reference" to the thumbnail
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such photo, or no file of it on
+ * this device; SATCHEL_EINVALID for a negative size, and when `make` returned false, with
+ * the cause that it has set; without `make`, SATCHEL_EINVALID for a file that the library
+ * does not scale, and SATCHEL_EIO where libturbojpeg or libpng is not installed;
+ * SATCHEL_EREADONLY; SATCHEL_EFULL.
+ */
+SATCHEL_API satchel_status satchel_photos_thumbnail(
+    satchel_photos *photos, satchel_bytes md5, int32_t longest_edge,
+    satchel_photo_thumbnail make, void *context, satchel_buffer *out);
 
 /**
  * Reads bytes of an asset from the store or, where it does not have them, from the remote

@@ -8,6 +8,7 @@ let package = Package(
   dependencies: [.package(name: "Satchel", path: "../..")],
   targets: [
     .executableTarget(name: "album", dependencies: [.product(name: "Satchel", package: "Satchel")]),
+    .executableTarget(name: "gallery", dependencies: [.product(name: "Satchel", package: "Satchel")]),
     .executableTarget(name: "guide", dependencies: [.product(name: "Satchel", package: "Satchel")]),
     .executableTarget(name: "planner", dependencies: [.product(name: "Satchel", package: "Satchel")]),
     .executableTarget(name: "shelf", dependencies: [.product(name: "Satchel", package: "Satchel")]),

@@ -61,16 +61,14 @@ extension AssetStore {
 
   /// Returns a variant of a photo.
   ///
-  /// - Parameter md5: of the photo, 16 bytes
+  /// - Parameters:
+  ///   - md5: of the photo, 16 bytes
+  ///   - make: appends the bytes, and returns the media type
   package func variant(
-    ofPhoto md5: [UInt8], named name: String, _ make: () throws -> (bytes: [UInt8], type: String?)
+    ofPhoto md5: [UInt8], named name: String, _ make: (AssetWriter) throws -> String?
   ) throws -> Asset {
     if let known = try knownVariant(of: md5, named: name) { return known }
-    return try makeVariant(of: md5, named: name) { writer in
-      let made = try make()
-      try writer.append(made.bytes)
-      return made.type
-    }
+    return try makeVariant(of: md5, named: name, make)
   }
 
   private func makeVariant(

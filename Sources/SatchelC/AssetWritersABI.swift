@@ -32,6 +32,18 @@ final class HostAssetWriter: Sendable {
     return (result, content)
   }
 
+  /// Calls a function of the host that makes an asset, and returns the media type that it has set.
+  ///
+  /// - Throws: `SatchelError` `.invalid` with the cause that it has set, when it returns false; as `of`
+  static func made(
+    by writer: AssetWriter, _ name: String, _ call: (OpaquePointer?) -> Bool
+  ) throws -> String? {
+    let (isMade, content) = try of(writer, call)
+    if isMade { return content.type }
+    let reason = content.message ?? "the host's function gave no reason"
+    throw SatchelError(.invalid, "\(name) was not made: \(reason)")
+  }
+
   func append(_ bytes: UnsafeRawBufferPointer) throws {
     try content.withLock { content in
       do {
@@ -151,12 +163,7 @@ public func satchel_assets_variant(
     let variant = try assets.variant(of: asset.asset(), named: name.text("name")) { reader, writer in
       let opened = Handles.assetReaders.insert(reader)
       defer { _ = Handles.assetReaders.remove(opened) }
-      let (isMade, content) = try HostAssetWriter.of(writer) { make(context, opened, $0) }
-      guard isMade else {
-        throw SatchelError(
-          .invalid, "the variant was not made: \(content.message ?? "the host's function gave no reason")")
-      }
-      return content.type
+      return try HostAssetWriter.made(by: writer, "the variant") { make(context, opened, $0) }
     }
     try give(variant.json, to: out)
   }
@@ -177,14 +184,21 @@ public func satchel_assets_scaled(
 
 @_cdecl("satchel_photos_thumbnail") @implementation
 public func satchel_photos_thumbnail(
-  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ longestEdge: Int32,
-  _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ longestEdge: Int32, _ make: satchel_photo_thumbnail!,
+  _ context: UnsafeMutableRawPointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let photos = try Handles.photos.borrow(photos)
-    let thumbnail = try photos.thumbnail(
-      of: md5.md5(), longestEdge: longestEdge == 0 ? 400 : Int(longestEdge))
-    try give(thumbnail.json, to: out)
+    let edge = longestEdge == 0 ? 400 : longestEdge
+    var append: ((String, AssetWriter) throws -> String?)?
+    if let make {
+      append = { path, writer in
+        try HostAssetWriter.made(by: writer, "\(path): its thumbnail") { handle in
+          path.withCString { make(context, $0, edge, handle) }
+        }
+      }
+    }
+    try give(photos.thumbnail(of: md5.md5(), longestEdge: Int(edge), appending: append).json, to: out)
   }
 }
 

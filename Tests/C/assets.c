@@ -1,57 +1,10 @@
-/* Assets: putting, reading, listing, fetching, variants, and what is refused. Usage: assets FOLDER */
+/* Assets: putting, reading, listing, verifying, and what is refused; asset_functions.c has what calls the host. Usage:
+ * assets FOLDER */
 #include <unistd.h>
 
-#include "values.h"
+#include "assets.h"
 
 #define THRESHOLD 65536
-#define NOBODY "{\"_asset\":{\"sha256\":\"" NOBODYS "\"}}"
-#define NOBODYS "0000000000000000000000000000000000000000000000000000000000000000"
-
-static satchel_store *store;
-static satchel_buffer out;
-
-/** Bytes that depend on a number; the caller frees them. */
-static unsigned char *some(size_t size, unsigned number) {
-    unsigned char *bytes = malloc(size + 1);
-    for (size_t index = 0; index < size; index++) {
-        number = number * 1103515245 + 12345;
-        bytes[index] = (unsigned char)(number >> 16);
-    }
-    return bytes;
-}
-
-static void refused(const char *what, satchel_status wanted, const char *place, satchel_status got) {
-    const char *message = satchel_error_message();
-    CHECK(got == wanted, "%s: %s instead of %s (%s)", what, satchel_status_name(got), satchel_status_name(wanted),
-          message);
-    if (place) CHECK(strstr(message, place) != NULL, "%s: the message does not name %s: %s", what, place, message);
-}
-
-/** As refused(), for a call that empties its buffer. */
-static void refused_out(const char *what, satchel_status wanted, const char *place, satchel_status got) {
-    refused(what, wanted, place, got);
-    CHECK(out.data == NULL && out.size == 0, "%s: the out-parameter is not emptied", what);
-    out.data = (char *)&out;
-    out.size = 77;
-}
-
-/** The information about an asset. */
-static json_t *info(const char *asset) {
-    must(satchel_assets_info(store, text(asset), &out), "info");
-    return take(&out);
-}
-
-/** Puts bytes, and gives the reference as text, which the caller frees. */
-static char *put(const unsigned char *bytes, size_t size) {
-    must(satchel_assets_put(store, (satchel_bytes){bytes, size}, text("image/png"), false, &out), "putting");
-    json_t *asset = take(&out);
-    CHECK(number_at(asset, "/_asset/size") == (long long)size, "its size");
-    CHECK(strcmp(text_at(asset, "/_asset/type"), "image/png") == 0, "its type");
-    char *reference = dump(asset);
-    json_decref(asset);
-    return reference;
-}
-
 /** The bytes that were put are read again, whole and in parts, by every function, and by every form of a reference. */
 static void sizes(void) {
     const size_t table[] = {0, 1, 1000, THRESHOLD - 1, THRESHOLD, THRESHOLD + 1, 700000};
@@ -220,206 +173,13 @@ static void lists_assets(void) {
     refused_out("a cursor", SATCHEL_EINVALID, "cursor", satchel_assets_list(store, &options, &out));
 }
 
-/** The next answers of the host's function. */
-static struct {
-    satchel_remote_result result;
-    size_t size;
-    int calls;
-    char request[300];
-    bool ignores_refusal, through_others;
-    satchel_asset_writer *old;
-} host;
-
-static satchel_remote_result fetch(void *context, satchel_bytes request, satchel_asset_writer *writer) {
-    CHECK(context == &host, "another context");
-    host.calls++;
-    snprintf(host.request, sizeof host.request, "%.*s", (int)request.size, (const char *)request.data);
-    if (host.through_others) {
-        satchel_asset_writer *const others[] = {NULL, host.old, (satchel_asset_writer *)&host};
-        for (int index = 0; index < 3; index++) {
-            CHECK(satchel_asset_writer_append(others[index], text("x")) != SATCHEL_OK, "appended to no writer");
-            satchel_asset_writer_message(others[index], text("x"));
-            satchel_asset_writer_etag(others[index], text("x"));
-        }
-    }
-    host.old = writer;
-    satchel_asset_writer_etag(writer, text("\"v1\""));
-    satchel_asset_writer_message(writer, text("the server is on fire"));
-    for (size_t done = 0; done < host.size; done += 1000) {
-        unsigned char *bytes = some(1000, 9);
-        satchel_status status = satchel_asset_writer_append(writer, (satchel_bytes){bytes, 1000});
-        free(bytes);
-        if (status != SATCHEL_OK && !host.ignores_refusal) return SATCHEL_REMOTE_FAILED;
-    }
-    return host.result;
-}
-
+/** Cancels with the third call. */
 static int progress_calls;
 
 static bool progress(void *context, satchel_bytes value) {
     (void)value;
-    CHECK(context == &host, "another context of the progress");
+    CHECK(context == &progress_calls, "another context of the progress");
     return ++progress_calls < 3;
-}
-
-#define URL "{\"_asset\":{\"url\":\"http://localhost/a.jpg\"}}"
-
-/** Fetches one URL, and gives the report. */
-static json_t *fetched(const satchel_asset_fetch_options *options) {
-    must(satchel_assets_fetch(store, text("[" URL "]"), fetch, options, &out), "fetching");
-    return take(&out);
-}
-
-static void fetches(void) {
-    satchel_asset_fetch_options options = SATCHEL_ASSET_FETCH_OPTIONS_INIT;
-    options.context = &host;
-    options.max_size = 200000;
-    host.result = SATCHEL_REMOTE_TRANSIENT;
-    host.through_others = true;
-    json_t *report = fetched(&options);
-    CHECK(strcmp(text_at(report, "/failed/0/message"), "the server is on fire") == 0, "a failure: %s",
-          text_at(report, "/failed/0/message"));
-    CHECK(number_at(report, "/failed/0/retry_at") > 0, "when it is tried again");
-    json_decref(report);
-    report = fetched(&options);
-    CHECK(number_at(report, "/waiting") == 1 && host.calls == 1, "asked again before its time");
-    json_decref(report);
-
-    options.ignore_backoff = true;
-    host.result = SATCHEL_REMOTE_OK;
-    host.size = 201000;
-    for (int index = 0; index < 2; index++) {
-        host.ignores_refusal = index == 1;
-        report = fetched(&options);
-        CHECK(strstr(text_at(report, "/failed/0/message"), "200000") != NULL, "too much: %s",
-              text_at(report, "/failed/0/message"));
-        json_decref(report);
-    }
-    host.result = SATCHEL_REMOTE_NOT_MODIFIED;
-    host.size = 0;
-    report = fetched(&options);
-    CHECK(json_array_size(at(report, "/failed")) == 1, "nothing has changed, but there is nothing");
-    json_decref(report);
-
-    host.result = SATCHEL_REMOTE_OK;
-    host.size = 150000;
-    report = fetched(&options);
-    CHECK(number_at(report, "/fetched") == 1 && number_at(report, "/fetched_bytes") == 150000, "fetched");
-    json_decref(report);
-    must(satchel_assets_read(store, text(URL), 149999, 10, &out), "reading what was fetched");
-    CHECK(out.size == 1, "its end");
-    satchel_buffer_free(&out);
-    options.refresh = true;
-    host.result = SATCHEL_REMOTE_NOT_MODIFIED;
-    host.size = 0;
-    report = fetched(&options);
-    CHECK(number_at(report, "/present") == 1 && strstr(host.request, "\\\"v1\\\"") != NULL, "asked with %s",
-          host.request);
-    json_decref(report);
-
-    options.progress = progress;
-    refused_out("cancelled", SATCHEL_ECANCELLED, NULL,
-                satchel_assets_fetch(store, text("[" URL "," URL "," URL "]"), fetch, &options, &out));
-    refused_out("no array", SATCHEL_EINVALID, "references",
-                satchel_assets_fetch(store, text(URL), fetch, &options, &out));
-    refused_out("no reference", SATCHEL_EINVALID, "/1/_asset/url",
-                satchel_assets_fetch(store, text("[" URL ",{\"_asset\":{\"url\":\"ftp://a/b\"}}]"), fetch, &options,
-                                     &out));
-    refused_out("no function", SATCHEL_EINVALID, "fetch",
-                satchel_assets_fetch(store, text("[]"), NULL, &options, &out));
-    options.max_size = -1;
-    refused_out("a size", SATCHEL_EINVALID, "max_size",
-                satchel_assets_fetch(store, text("[]"), fetch, &options, &out));
-    options.max_size = 0;
-    options.max_bytes = INT64_MIN;
-    refused_out("bytes", SATCHEL_EINVALID, "max_bytes",
-                satchel_assets_fetch(store, text("[]"), fetch, &options, &out));
-}
-
-static int made;
-
-/** Every thousandth byte; for the context "fails" nothing. */
-static bool thumbnail(void *context, satchel_asset_reader *reader, satchel_asset_writer *writer) {
-    unsigned char byte;
-    size_t count;
-    made++;
-    if (context) {
-        satchel_asset_writer_message(writer, text(context));
-        return false;
-    }
-    for (int64_t offset = 0;; offset += 1000) {
-        must(satchel_asset_reader_read(reader, offset, &byte, 1, &count), "reading");
-        if (count == 0) break;
-        must(satchel_asset_writer_append(writer, (satchel_bytes){&byte, 1}), "appending");
-    }
-    satchel_asset_writer_type(writer, text("image/x-small"));
-    satchel_asset_reader_free(NULL);
-    CHECK(satchel_store_close(store) == SATCHEL_EBUSY, "the store was closed in a function of its own");
-    return true;
-}
-
-static void variants(void) {
-    unsigned char *bytes = some(500000, 77);
-    char *reference = put(bytes, 500000), *thumbs[2];
-    for (int index = 0; index < 2; index++) {
-        must(satchel_assets_variant(store, text(reference), text("thumb"), thumbnail, NULL, &out), "a variant");
-        json_t *variant = take(&out);
-        CHECK(number_at(variant, "/_asset/size") == 500, "its size");
-        CHECK(strcmp(text_at(variant, "/_asset/type"), "image/x-small") == 0, "its type");
-        thumbs[index] = dump(variant);
-        json_t *known = info(thumbs[index]);
-        CHECK(json_is_true(at(known, "/variant")), "it is no variant");
-        json_decref(known);
-        json_decref(variant);
-    }
-    CHECK(made == 1 && strcmp(thumbs[0], thumbs[1]) == 0, "it was made %d times", made);
-    refused_out("one that fails", SATCHEL_EINVALID, "no picture",
-                satchel_assets_variant(store, text(reference), text("other"), thumbnail, "no picture", &out));
-    refused_out("no name", SATCHEL_EINVALID, "name",
-                satchel_assets_variant(store, text(reference), text(""), thumbnail, NULL, &out));
-    refused_out("of nothing", SATCHEL_ENOTFOUND, NOBODYS,
-                satchel_assets_variant(store, text(NOBODY), text("thumb"), thumbnail, NULL, &out));
-    refused_out("no function", SATCHEL_EINVALID, "make",
-                satchel_assets_variant(store, text(reference), text("thumb"), NULL, NULL, &out));
-    free(thumbs[0]);
-    free(thumbs[1]);
-    free(reference);
-    free(bytes);
-}
-
-/** Pictures that the library scales, and strings that are declared to be URLs. */
-static void scaled_and_declared(void) {
-    static const unsigned char png[] = {
-        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x02,
-        0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x00, 0x00, 0x00, 0x57, 0xDD, 0x52, 0xF8, 0x00, 0x00, 0x00, 0x0E, 0x49, 0x44, 0x41,
-        0x54, 0x78, 0x9C, 0x63, 0x10, 0x50, 0x60, 0x30, 0x70, 0x00, 0x00, 0x01, 0x76, 0x00, 0xA1, 0xEC, 0x30, 0x8A, 0xF4, 0x00,
-        0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82};
-    char *picture = put(png, sizeof png), *text_file = put((const unsigned char *)"no picture", 10);
-    must(satchel_assets_scaled(store, text(picture), 100, &out), "scaling");
-    json_t *variant = take(&out);
-    CHECK(strcmp(text_at(variant, "/_asset/type"), "image/png") == 0, "its type: %s", text_at(variant, "/_asset/type"));
-    json_decref(variant);
-    refused_out("no size", SATCHEL_EINVALID, NULL, satchel_assets_scaled(store, text(picture), 0, &out));
-    refused_out("no picture", SATCHEL_EINVALID, NULL, satchel_assets_scaled(store, text(text_file), 100, &out));
-    refused_out("of nothing", SATCHEL_ENOTFOUND, NOBODYS, satchel_assets_scaled(store, text(NOBODY), 100, &out));
-    free(picture);
-    free(text_file);
-
-    satchel_bytes porto = text("{\"locality\":\"Porto\",\"country_code\":\"PT\"}");
-    must(satchel_catalogue_assets(store, text("cards"), text("[\"/*/image\"]")), "declaring");
-    must(satchel_catalogue_persist(
-             store, porto,
-             text("{\"section\":\"cards\",\"content\":{\"a\":{\"image\":\"http://localhost/card\"}}}"), NULL, NULL),
-         "persisting");
-    json_t *known = info("\"http://localhost/card\"");
-    CHECK(number_at(known, "/references") == 1, "references: %lld", number_at(known, "/references"));
-    json_decref(known);
-    must(satchel_catalogue_assets(store, text("cards"), text("[]")), "ending the declaration");
-    known = info("\"http://localhost/card\"");
-    CHECK(number_at(known, "/references") == 0, "references: %lld", number_at(known, "/references"));
-    json_decref(known);
-    refused("no path", SATCHEL_EINVALID, "paths", satchel_catalogue_assets(store, text("cards"), text("[\"\"]")));
-    refused("no paths", SATCHEL_EINVALID, "paths", satchel_catalogue_assets(store, text("cards"), text("{}")));
 }
 
 /** Invalid references, in every call that takes one. */
@@ -511,11 +271,6 @@ static void bad_arguments(const char *file_reference) {
         refused_out("no store", wanted, NULL, satchel_assets_list(none, NULL, &out));
         refused_out("no store", wanted, NULL, satchel_assets_prune(none, 0, &out));
         refused_out("no store", wanted, NULL, satchel_assets_verify(none, true, NULL, NULL, &out));
-        refused("no store", wanted, NULL, satchel_catalogue_assets(none, nothing, text("[]")));
-        refused_out("no store", wanted, NULL, satchel_assets_scaled(none, asset, 1, &out));
-        refused_out("no store", wanted, NULL, satchel_assets_fetch(none, text("[]"), fetch, NULL, &out));
-        refused_out("no store", wanted, NULL,
-                    satchel_assets_variant(none, asset, text("thumb"), thumbnail, NULL, &out));
     }
 }
 
@@ -544,7 +299,7 @@ static void verifies(const char *folder, const char *lost, const char *damaged) 
     refused_out("no file", SATCHEL_EDAMAGED, folder, satchel_assets_read(store, text(lost), 0, 1, &out));
     progress_calls = 0;
     refused_out("cancelled", SATCHEL_ECANCELLED, NULL,
-                satchel_assets_verify(store, true, progress, &host, &out));
+                satchel_assets_verify(store, true, progress, &progress_calls, &out));
     must(satchel_assets_verify(store, true, NULL, NULL, &out), "verifying");
     report = take(&out);
     CHECK(json_array_size(at(report, "/lost")) == 1 && json_array_size(at(report, "/damaged")) == 1, "what it found");
@@ -563,9 +318,6 @@ int main(int count, char **arguments) {
     streams_and_files(arguments[1]);
     references();
     lists_assets();
-    fetches();
-    variants();
-    scaled_and_declared();
     bad_references();
     unsigned char *one = some(200000, 1), *other = some(200000, 2);
     char *lost = put(one, 200000), *damaged = put(other, 200000);

@@ -49,7 +49,7 @@ static void no_photos(const char *what, satchel_photos *photos) {
                 satchel_photos_import_directory(photos, text(folder), SATCHEL_CONFLICT_REMOTE_WINS, &out));
     refused(what, wanted, NULL, satchel_photos_set_local(photos, md5, text("{}")));
     refused(what, wanted, NULL, satchel_photos_star(photos, md5, true));
-    refused_out(what, wanted, NULL, satchel_photos_thumbnail(photos, md5, 0, &out));
+    refused_out(what, wanted, NULL, satchel_photos_thumbnail(photos, md5, 0, NULL, NULL, &out));
     refused(what, wanted, NULL, satchel_photos_backup_queue(photos, md5));
     refused_out(what, wanted, NULL, satchel_photos_backup_claim(photos, &out));
     refused(what, wanted, NULL, satchel_photos_backup_done(photos, md5));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the examples in C, Python and Swift, and looks at what they say: the travel guide measures, and
-# so says something else each time; the others say the same in every language, as in shelf.txt, album.txt and
-# planner.txt.
+# so says something else each time; the others say the same in every language, as in shelf.txt, album.txt,
+# gallery.txt and planner.txt.
 # With --show (`make demo`) a person sees what they say in C, and whether the others say the same; nothing is counted.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -37,6 +37,7 @@ run_swift() {
 run() {
   local example=$1 language=$2 input=$3 source=$4 output="$folder/$1-$2.txt"
   local expected=$root/Tests/examples/$1.txt
+  [[ $example != gallery ]] || make_photos "$folder/$example-$language/$input"
   mkdir -p "$folder/$example-$language" && pushd "$folder/$example-$language" > /dev/null || exit 1
   if [[ $show ]]; then
     [[ $language != swift || -x $root/.build-test/debug/$example ]] || echo "Building the examples in Swift, which takes some minutes."
@@ -65,6 +66,12 @@ run() {
   popd > /dev/null || exit 1
 }
 
+# The photos of the demo, and one that the library cannot decode.
+make_photos() {
+  mkdir -p "$1" && cp "$root"/Sources/satchel-cli/Demo/Photos/*.jpg "$1"
+  printf '\0\0\0\x18ftypheic\0\0\0\0mif1heic' > "$1/tram.heic"
+}
+
 # The subjects of each guide: a town of the data, and the day that passed.
 check_guide() {
   local before=$failed
@@ -87,7 +94,7 @@ check() {
 }
 
 # The album and the planner make the folder that they are given.
-for example in "guide $places" "shelf $stories" "album album" "planner planner"; do
+for example in "guide $places" "shelf $stories" "album album" "gallery photos" "planner planner"; do
   read -r name input <<< "$example"
   run "$name" c "$input" "Examples/C/$name.c"
   run "$name" python "$input" "Examples/Python/$name.py"

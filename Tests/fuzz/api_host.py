@@ -69,6 +69,7 @@ class Host:
             _abi.RemoteList: _abi.RemoteList(self._list),
             _abi.AssetSource: _abi.AssetSource(self._source),
             _abi.AssetVariant: _abi.AssetVariant(self._variant),
+            _abi.PhotoThumbnail: _abi.PhotoThumbnail(self._thumbnail),
         }
         # ChangeCallback and SessionCallback are one type to ctypes; so are AssetFetch and RemoteHead.
         self.fetch = _abi.AssetFetch(self._fetch)
@@ -247,6 +248,13 @@ class Host:
             self._fault("the reader of a variant cannot be read")
         self._append(writer)
         self._call_answer("satchel_asset_writer_type", writer, b"image/png")
+        return self._chance(0.8)
+
+    def _thumbnail(self, context: int | None, path: bytes, edge: int, writer: int | None) -> bool:
+        self._seen(context)
+        if not path or edge < 1:
+            self._fault(f"a thumbnail of {edge} pixels was asked for of {path!r}")
+        self._append(writer)
         return self._chance(0.8)
 
     def _list(self, context: int | None, prefix: Bytes, after: Bytes, limit: int, answer: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Assets by URL, from a server on loopback, and variants: the functions of the host."""
+"""Assets by URL, from a server on loopback: the function of the host."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import io
 import threading
 import urllib.error
 import urllib.request
-from pathlib import Path
 from typing import Any, Dict, Iterator, List, Union
 
 import pytest
-from helpers import FIXTURES, HOUR, SHANGHAI, Clock, section, storage
+from helpers import HOUR, SHANGHAI, Clock, section, storage
 
 import satchel
 from satchel import Asset, InvalidArgument
-from satchel.assets import NOT_MODIFIED, AssetFile, AssetRequest, Assets, Fetched, NotModified, Variant
+from satchel.assets import NOT_MODIFIED, AssetRequest, Assets, Fetched, NotModified
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -236,88 +235,3 @@ def test_strings_are_declared_to_be_urls(store: satchel.Store, assets: Assets, s
             store.catalogue.assets("dishes", paths)  # type: ignore[arg-type]
     store.catalogue.assets("dishes", [])
     assert assets.info(url).references == 0
-
-
-# Variants.
-
-
-def test_pictures_are_scaled(store: satchel.Store, assets: Assets, tmp_path: Path) -> None:
-    photo = Path(FIXTURES / "photos/baseline.jpg").read_bytes()
-    picture = assets.put(photo, type="image/jpeg")
-    small = assets.scaled(picture, 8)
-    assert (small.type, assets.info(small).variant) == ("image/jpeg", True)
-    assert small.bytes()[:2] == b"\xff\xd8"
-    assert assets.scaled(picture, 8) == small != assets.scaled(picture, 16)
-    with pytest.raises(InvalidArgument):
-        assets.scaled(assets.put(b"no picture"), 8)
-    for edge in (0, -1, 2**31, 1.5):
-        with pytest.raises(InvalidArgument, match="longest_edge"):
-            assets.scaled(picture, edge)  # type: ignore[arg-type]
-
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos/a.jpg").write_bytes(photo)
-    with store.photos(tmp_path / "photos") as photos:
-        photos.scan()
-        [md5] = [each.md5 for each in photos.iterate()]
-        thumbnail = photos.thumbnail(md5, 8)
-        assert thumbnail.bytes() == small.bytes()
-        (tmp_path / "photos/a.jpg").unlink()
-        assert photos.thumbnail(md5, 8) == thumbnail
-        with pytest.raises(satchel.NotFound):
-            photos.thumbnail(md5, 9)
-        with pytest.raises(satchel.NotFound):
-            photos.thumbnail("0" * 32)
-
-
-def test_a_variant_is_made_once(store: satchel.Store, assets: Assets, clock: Clock) -> None:
-    made: List[str] = []
-
-    def small(file: AssetFile) -> Variant:
-        made.append(str(file.path))
-        return Variant(io.BytesIO(file.read()[::1000]), "image/x-small")
-
-    picture = assets.put(b"0123456789" * 30_000)
-    store.records("notes").put("n1", {"picture": picture})
-    thumbs = [assets.variant(picture.json, "small", small) for _ in range(3)]
-    assert len(set(thumbs)) == len(made) == 1
-    assert (thumbs[0].bytes(), thumbs[0].type) == (b"0" * 300, "image/x-small")
-    info = assets.info(thumbs[0])
-    assert (info.variant, info.references) == (True, 0)
-    assert assets.variant(picture, "first", lambda file: file.read(1)).bytes() == b"0"
-    # It is kept with its picture, and goes first.
-    clock.advance(2 * HOUR)
-    assert assets.prune().removed == 0
-    assert assets.prune(max_bytes=300_000).removed == 2
-    assert (thumbs[0].state, picture.state) == ("missing", "here")
-    assert assets.variant(picture, "small", small) == thumbs[0]
-    assert len(made) == 2
-
-
-def test_a_variant_that_cannot_be_made(store: satchel.Store, assets: Assets) -> None:
-    picture = assets.put(b"no picture")
-
-    def broken(_: AssetFile) -> bytes:
-        with pytest.raises(satchel.Busy):
-            store.close()
-        raise ZeroDivisionError("oh")
-
-    kept: List[AssetFile] = []
-
-    def keeping(file: AssetFile) -> bytes:
-        kept.append(file)
-        return b"kept"
-
-    with pytest.raises(ZeroDivisionError, match="oh"):
-        assets.variant(picture, "a", broken)
-    for result in (None, "text", 7):
-        with pytest.raises(InvalidArgument, match="make"):
-            assets.variant(picture, "a", lambda _, result=result: result)  # type: ignore[misc]
-    with pytest.raises(InvalidArgument, match="type"):
-        assets.variant(picture, "a", lambda _: Variant(b"", "a\nb"))
-    with pytest.raises(satchel.NotFound):
-        assets.variant("0" * 64, "a", lambda _: b"")
-    assert len(assets.list()) == 1
-    assert assets.variant(picture, "a", keeping).bytes() == b"kept"
-    assert kept[0].closed
-    with pytest.raises((satchel.Closed, ValueError)):
-        kept[0].read()

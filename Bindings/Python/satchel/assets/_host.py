@@ -6,6 +6,7 @@ No exception of a function crosses the library: it is kept for the running call,
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from satchel import _abi, _callbacks, _encoding
@@ -16,7 +17,7 @@ from satchel.assets._values import AssetRequest, Fetched, Variant
 from satchel.errors import InvalidArgument, SatchelError
 from satchel.remote._values import NotModified
 
-__all__ = ["Fetching", "making", "streaming"]
+__all__ = ["Fetching", "making", "making_thumbnail", "streaming"]
 
 _Result = TypeVar("_Result")
 _RESULT = _abi.REMOTE_RESULT
@@ -82,6 +83,20 @@ class _Calls:
         """Marks the thread as being inside of a function of the host."""
         return _callbacks.entered(self._owner)
 
+    def made(self, make: Callable[[], Any], writer: int) -> bool:
+        """Gives what a function makes to a writer of the library; keeps its exception."""
+        try:
+            with self.entered():
+                made = make()
+                made = made if isinstance(made, Variant) else Variant(made)
+                _append(writer, made.body, "what make returns")
+            if made.type is not None:
+                library.satchel_asset_writer_type(writer, _encoding.lend_text(made.type, "type"))
+            return True
+        except BaseException as error:
+            self.raised = error
+            return False
+
 
 def streaming(owner: int, file: Any, call: Callable[[int], _Result]) -> _Result:
     """Makes a call that reads a file object by ``on_read``."""
@@ -107,18 +122,19 @@ def making(owner: int, make: Callable[..., Any], call: Callable[[int], _Result])
     def run(reader: int, writer: int) -> bool:
         lent = Lent(reader)
         try:
-            with calls.entered():
-                made = make(AssetFile(lent))
-                made = made if isinstance(made, Variant) else Variant(made)
-                _append(writer, made.body, "what make returns")
-            if made.type is not None:
-                library.satchel_asset_writer_type(writer, _encoding.lend_text(made.type, "type"))
-            return True
-        except BaseException as error:
-            calls.raised = error
-            return False
+            return calls.made(lambda: make(AssetFile(lent)), writer)
         finally:
             lent.close()
+
+    return calls.run(run, call)
+
+
+def making_thumbnail(owner: int, make: Callable[..., Any], call: Callable[[int], _Result]) -> _Result:
+    """Makes a call that makes the thumbnail of a photo by ``on_thumbnail``."""
+    calls = _Calls(owner)
+
+    def run(path: bytes, writer: int) -> bool:
+        return calls.made(lambda: make(os.fsdecode(path)), writer)
 
     return calls.run(run, call)
 
@@ -175,6 +191,7 @@ def _guarded(failure: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 
 on_read = _abi.AssetSource(_guarded(-1, lambda read, buffer, capacity: read(buffer, capacity)))
 on_make = _abi.AssetVariant(_guarded(False, lambda make, reader, writer: make(reader, writer)))
+on_thumbnail = _abi.PhotoThumbnail(_guarded(False, lambda make, path, edge, writer: make(path, writer)))
 
 
 def _fetching(receive: Any, request: Any, writer: int) -> Any:

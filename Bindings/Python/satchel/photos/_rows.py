@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 
-from satchel import _encoding
+from satchel import _abi, _encoding
 from satchel._encoding import FilePath
 from satchel._handles import OfDirectory
-from satchel._library import check, json_answer, library, paged, scalar_answer
+from satchel._library import check, json_answer, json_answer_of_host, library, paged, scalar_answer
 from satchel.errors import NotFound, SatchelError
 from satchel.photos._arguments import (
     PhotoConditions,
@@ -41,7 +41,7 @@ from satchel.values import records_from
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from satchel.assets import Asset
+    from satchel.assets import Asset, AssetBody, Variant
     from satchel.store import Store
 
 __all__ = ["PAGE", "PhotoRows"]
@@ -286,21 +286,45 @@ class PhotoRows(OfDirectory):
         """
         check(library.satchel_photos_set_local(self._pointer, lend_md5(md5), lend_columns(columns)))
 
-    def thumbnail(self, md5: PhotoName, longest_edge: int = 400) -> Asset:
-        """Returns a thumbnail of a photo, a JPEG or PNG that is made once from the photo's file.
+    def thumbnail(
+        self,
+        md5: PhotoName,
+        longest_edge: int = 400,
+        make: Optional[Callable[[str], Union[AssetBody, Variant]]] = None,
+    ) -> Asset:
+        """Returns a thumbnail of a photo, which is made once from the photo's file.
 
         It is a variant among the assets of the store, and is returned although the file is elsewhere by now.
+        JPEG and PNG are scaled as by ``assets.scaled``.
 
         :param md5: its MD5, or the photo
         :param longest_edge: the longer one of width and height, in pixels
+        :param make: makes the thumbnail from the path of a file that the library does not scale: of another
+            format, such as HEIC, too large or damaged, and of any where libturbojpeg or libpng is not
+            installed. Returns bytes or a file object, or a :class:`satchel.assets.Variant`, which also has
+            the media type; an exception is raised here. It may use the store, and two threads may call it at
+            once
         :returns: the reference; its ``bytes()`` and ``open()`` read the thumbnail
         :raises NotFound: when the photo does not exist, and when no file of it is on this device
-        :raises InvalidArgument: for a file that is damaged, too large, or neither JPEG nor PNG
-        :raises IOFailure: where libturbojpeg or libpng is not installed
+        :raises InvalidArgument: without ``make``, for a file that the library does not scale
+        :raises IOFailure: without ``make``, where libturbojpeg or libpng is not installed
         """
         edge = _encoding.whole(longest_edge, "longest_edge", 1, 2**31 - 1)
-        made = json_answer(library.satchel_photos_thumbnail, self._pointer, lend_md5(md5), edge)
-        return self._store.assets.get(made)
+        lent = self._pointer, lend_md5(md5), edge
+        if make is None:
+            found = json_answer(library.satchel_photos_thumbnail, *lent, _abi.PhotoThumbnail(), None)
+        else:
+            from satchel.assets._host import making_thumbnail, on_thumbnail
+
+            _encoding.check_callable(make, "make")
+            found = making_thumbnail(
+                self._store._owner,
+                make,
+                lambda context: json_answer_of_host(
+                    library.satchel_photos_thumbnail, *lent, on_thumbnail, context
+                ),
+            )
+        return self._store.assets.get(found)
 
     def star(self, md5: PhotoName, starred: bool = True) -> None:
         """Stars a photo, or removes its star.
