@@ -673,9 +673,21 @@ SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buff
  * | `free_pages`     | integer          | the unused pages, which are reused                |
  * | `subjects`       | array of objects | `name`, `bytes` (null when SQLite lacks dbstat) and `counts` by kind |
  * | `collections`    | array of objects | of records: `name`, `version`, `records`, `bytes`, `pending`, `conflicts` |
+ * | `assets`         | object           | see below                                         |
  * | `spooled`        | integer          | the spooled changes in the outbox file            |
  * | `outbox_damages` | array of strings | the damaged parts of the outbox file              |
  * | `rejected`       | integer          | the spooled changes that the store rejected       |
+ *
+ * `assets` has an object with `count` and `bytes` for each of
+ *
+ * | field      | meaning                                                                 |
+ * | ---------- | ----------------------------------------------------------------------- |
+ * | `here`     | those whose bytes are in the store's file, or in the folder next to it  |
+ * | `files`    | those of them in the folder                                             |
+ * | `variants` | those of them that were derived                                         |
+ * | `remote`   | those that something refers to, in the remote or at a URL only          |
+ * | `missing`  | those that something refers to, of which no place is known              |
+ * | `waiting`  | those that the next sync uploads, with the changes that refer to them   |
  *
  * @param store     an open store
  * @param[out] out  a JSON object
@@ -5759,6 +5771,8 @@ SATCHEL_API satchel_status satchel_state_score_remove(
  * by satchel_assets_prune(), or by the library an hour later. Guide:
  * Documentation/assets.md.
  *
+ * On the device the bytes are not encrypted, not even those that a sensitive field refers to.
+ *
  * @anchor json_asset
  * A reference is {"_asset": {...}} with these members, each of which may be left out, but
  * not both `sha256` and `url`; other members are the app's:
@@ -6035,7 +6049,8 @@ SATCHEL_API satchel_status satchel_assets_list(
  *
  * With a limit, assets that can be had again are removed until all together have at most so
  * many bytes: variants first, then what only the catalogue refers to and was fetched from
- * URLs, the least recently used first. Never removed are the only known copies of what is
+ * URLs, then what is in the remote and no unsent change refers to, of each the least
+ * recently used first. Never removed are the only known copies of what is
  * referred to, and what was put, dropped or read within the last hour. The result is
  *
  * | field           | type    | meaning                                                |
@@ -6256,29 +6271,6 @@ SATCHEL_API satchel_status satchel_assets_scaled(
     satchel_store *store, satchel_bytes asset, int32_t longest_edge, satchel_buffer *out);
 
 /**
- * Gets the bytes of assets that are not here from the remote that the store is synchronized
- * with. Every part is verified before it is stored.
- *
- * One asset that is not in the remote, or is damaged there, does not stop the others. The
- * result is that of satchel_assets_fetch().
- *
- * @param store       an open store
- * @param references  a JSON array of @ref json_asset "references"
- * @param remote      the remote of the last satchel_store_sync()
- * @param options     `max_bytes`, `progress` and `context` have an effect; may be NULL
- * @param[out] out    a JSON object; may be NULL
- *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a store that was never synchronized, and in a
- * batch; SATCHEL_EFOREIGN for another remote; SATCHEL_EUNAVAILABLE, SATCHEL_EAUTH,
- * SATCHEL_ECANCELLED, SATCHEL_EREADONLY.
- *
- * **Threads** Blocks; other calls do not wait for it.
- */
-SATCHEL_API satchel_status satchel_assets_fetch_remote(
-    satchel_store *store, satchel_bytes references, satchel_remote *remote,
-    const satchel_asset_fetch_options *options, satchel_buffer *out);
-
-/**
  * Makes the thumbnail of a photo that the library does not scale: a function of the host.
  *
  * It may use the store, but not close it.
@@ -6321,6 +6313,29 @@ typedef bool (*satchel_photo_thumbnail)(
 SATCHEL_API satchel_status satchel_photos_thumbnail(
     satchel_photos *photos, satchel_bytes md5, int32_t longest_edge,
     satchel_photo_thumbnail make, void *context, satchel_buffer *out);
+
+/**
+ * Gets the bytes of assets that are not here from the remote that the store is synchronized
+ * with. Every part is verified before it is stored.
+ *
+ * One asset that is not in the remote, or is damaged there, does not stop the others. The
+ * result is that of satchel_assets_fetch().
+ *
+ * @param store       an open store
+ * @param references  a JSON array of @ref json_asset "references"
+ * @param remote      the remote of the last satchel_store_sync()
+ * @param options     `max_bytes`, `progress` and `context` have an effect; may be NULL
+ * @param[out] out    a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a store that was never synchronized, and in a
+ * batch; SATCHEL_EFOREIGN for another remote; SATCHEL_EUNAVAILABLE, SATCHEL_EAUTH,
+ * SATCHEL_ECANCELLED, SATCHEL_EREADONLY.
+ *
+ * **Threads** Blocks; other calls do not wait for it.
+ */
+SATCHEL_API satchel_status satchel_assets_fetch_remote(
+    satchel_store *store, satchel_bytes references, satchel_remote *remote,
+    const satchel_asset_fetch_options *options, satchel_buffer *out);
 
 /**
  * Reads bytes of an asset from the store or, where it does not have them, from the remote

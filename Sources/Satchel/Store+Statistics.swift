@@ -63,7 +63,9 @@ private struct StatisticsReader {
     return StoreStatistics(
       path: path, fileBytes: 0, walBytes: 0, pages: Int(pages), freePages: Int(free), pageSize: size,
       subjects: subjects.ordered { ($1.bytes ?? 0, $0.name) < ($0.bytes ?? 0, $1.name) },
-      collections: try collections(), spooled: 0, outboxDamages: [], rejected: try rejected())
+      collections: try collections(),
+      assets: try assets(), spooled: 0, outboxDamages: [],
+      rejected: try rejected())
   }
 
   /// The size of each subject's tables and indexes. Pages of the file's own structure count for the store.
@@ -123,12 +125,7 @@ private struct StatisticsReader {
       ]
     }
     if subjects.contains(AssetSchema.subject.name) {
-      counts["assets"] = [
-        try count("assets", "SELECT count(*) FROM asset WHERE place > 0"),
-        try count("bytes", "SELECT ifnull(sum(size), 0) FROM asset WHERE place > 0"),
-        try count("files", "SELECT count(*) FROM asset WHERE place = 2"),
-        try count("file_bytes", "SELECT ifnull(sum(size), 0) FROM asset WHERE place = 2"),
-      ]
+      counts["assets"] = [try count("assets", "SELECT count(*) FROM asset WHERE place > 0")]
     }
     if subjects.contains(OutboxSchema.subject.name) {
       counts["outbox"] = [StoreStatistics.Count(name: "rejected", count: try rejected())]
@@ -138,6 +135,11 @@ private struct StatisticsReader {
 
   private func count(_ name: String, _ sql: StaticString) throws -> StoreStatistics.Count {
     StoreStatistics.Count(name: name, count: Int(try connection.number(sql)))
+  }
+
+  private func assets() throws -> AssetStatistics {
+    guard subjects.contains(AssetSchema.subject.name) else { return AssetStatistics() }
+    return try AssetStore.statistics(connection)
   }
 
   private func rejected() throws -> Int {

@@ -55,7 +55,7 @@ public struct StoreStatistics: Equatable, Sendable {
 
   /// The size and contents of one subject.
   public struct Subject: Equatable, Sendable {
-    /// "catalogue", "photos", "stories", "records", "state", "outbox" or "remote"; "store" for shared tables.
+    /// "catalogue", "photos", "stories", "records", "state", "assets", "outbox" or "remote"; "store" for shared tables.
     public var name: String
     /// The size of its tables and indexes, in whole pages; nil when SQLite was built without `dbstat`.
     public var bytes: Int64?
@@ -88,6 +88,8 @@ public struct StoreStatistics: Equatable, Sendable {
   public var subjects: [Subject]
   /// The collections, ordered by name.
   public var collections: [Collection]
+  /// The assets, in the file and in the folder next to it.
+  public var assets: AssetStatistics
   /// The number of spooled changes in the outbox file next to the store.
   public var spooled: Int
   /// The damaged parts of the outbox file, one message each.
@@ -104,6 +106,7 @@ extension StoreStatistics: JSONConvertible {
       "pages": .int(Int64(pages)),
       "page_size": .int(pageSize), "free_pages": .int(Int64(freePages)),
       "subjects": .array(subjects.map(\.json)), "collections": .array(collections.map(\.json)),
+      "assets": assets.json,
       "spooled": .int(Int64(spooled)), "outbox_damages": .array(outboxDamages.map { .string($0) }),
       "rejected": .int(Int64(rejected)),
     ]

@@ -171,15 +171,71 @@ def test_verify(assets):
     assert report == {"checked": 2, "lost": [], "damaged": [], "orphans": 0}
 
 
+ZERO = {"count": 0, "bytes": 0}
+
+
 def test_statistics_count_assets(assets, run):
-    [found] = [
-        each
-        for each in run("stats", "notes.satchel", "--json", subject="store").json["subjects"]
-        if each["name"] == "assets"
+    """The same numbers in `store stats`, `store info` and `report`."""
+    statistics = run("stats", "notes.satchel", "--json", subject="store").json
+    [found] = [each for each in statistics["subjects"] if each["name"] == "assets"]
+    assert found["counts"] == {"assets": 2}
+    expected = {
+        "here": {"count": 2, "bytes": 256_011}, "files": {"count": 1, "bytes": 256_000}, "variants": ZERO,
+        "remote": {"count": 1, "bytes": 0}, "missing": ZERO, "waiting": ZERO,
+    }  # fmt: skip
+    assert statistics["assets"] == expected
+    info = run("info", "notes.satchel", "--json", subject="store").json
+    assert info["assets"] == expected
+    text = "2 assets, 256.0 kB, of them 1 file, 256.0 kB; 1 elsewhere"
+    assert any(
+        line.endswith(f"  assets: {text}") for line in run("stats", "notes.satchel", subject="store").lines
+    )
+    lines = run("info", "notes.satchel", subject="store").lines
+    assert [line.split(None, 1) for line in lines if line.startswith("assets")] == [["assets", text]]
+    page = run("report", "notes.satchel", subject=None).out
+    assert text in page
+    cells = [f'data-label="{label}"' for label in ("Number", "Size")]
+    [row] = [line for line in page.split("<tr")[1:] if ">Of them in the folder<" in line]
+    assert all(cell in row for cell in cells)
+    assert ">1<" in row
+    assert ">256.0 kB<" in row
+
+
+def test_a_store_without_assets(run, tmp_path):
+    satchel.open(tmp_path / "empty.satchel").close()
+    assert run("info", "empty.satchel", "--json", subject="store").json["assets"]["here"] == ZERO
+    assert not [each for each in run("info", "empty.satchel", subject="store").lines if "asset" in each]
+    assert "There are no assets." in run("report", "empty.satchel", subject=None).out
+
+
+def test_info_counts_what_is_elsewhere_missing_and_waiting(run, tmp_path):
+    cloud = satchel.remote.Directory(tmp_path / "cloud")
+    phone, tablet = (satchel.open(tmp_path / f"{name}.satchel") for name in ("phone", "tablet"))
+    with phone, tablet:
+        for device in (phone, tablet):
+            device.records("notes", synced=True)
+        phone.sync(cloud, "ana")
+        phone.records("notes").put("n1", {"picture": phone.assets.put(BIG)})
+        waiting = run("info", "phone.satchel", subject="store").lines
+        assert any(line.endswith("256.0 kB; 1 upload waiting, 256.0 kB") for line in waiting)
+        phone.sync(cloud, "ana")
+        tablet.sync(cloud, "ana")
+        phone.records("notes").put(
+            "n2", {"picture": phone.assets.put(SMALL), "other": phone.assets.put(BIG[1:])}
+        )
+    [file] = [
+        each for each in (tmp_path / "phone.satchel.assets").glob("??/*") if each.stat().st_size == 255_999
     ]
-    assert found["counts"]["assets"] == 2
-    text = run("stats", "notes.satchel", subject="store").out
-    assert "assets: 2 assets, 256.0 kB, 1 file, 256.0 kB of them" in text
+    file.unlink()
+    run("verify", "phone.satchel", subject="assets", code=1)
+    assert run("info", "phone.satchel", "--json", subject="store").json["assets"] == {
+        "here": {"count": 2, "bytes": 256_011}, "files": {"count": 1, "bytes": 256_000}, "variants": ZERO,
+        "remote": ZERO, "missing": {"count": 1, "bytes": 255_999}, "waiting": {"count": 1, "bytes": 11},
+    }  # fmt: skip
+    lines = run("info", "tablet.satchel", subject="store").lines
+    assert [line.split(None, 1)[1] for line in lines if line.startswith("assets")] == [
+        "0 assets; 1 elsewhere, 256.0 kB"
+    ]
 
 
 def test_invalid_stores(run, tmp_path):

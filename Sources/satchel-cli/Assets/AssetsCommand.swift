@@ -117,8 +117,8 @@ struct AssetPruneCommand: ParsableCommand {
     abstract: "Remove the bytes of assets to which nothing refers.",
     discussion: """
       With --max-bytes, assets that can be had again are removed until all together have at most so many \
-      bytes: variants first, then what only the catalogue refers to and was fetched from URLs, the least \
-      recently used first. Never removed are the only known copies of what is referred to, and what was put, \
+      bytes: variants first, then what only the catalogue refers to and was fetched from URLs, then what is in \
+      the remote and no unsent change refers to, of each the least recently used first. Never removed are the only known copies of what is referred to, and what was put, \
       dropped or read within the last hour.
 
         satchel assets prune planner.satchel

@@ -73,6 +73,7 @@ struct StoreReport {
   let albums: Part<[Album]>
   let collections: Part<[CollectionInfo]>
   let state: Part<State>
+  let assets: Part<AssetStatistics>
   let syncStatus: Part<StoreSyncStatus>
 
   /// The maximum numbers of places and of values that are shown.
@@ -92,13 +93,14 @@ struct StoreReport {
     }
     collections = try Part { try store.collections() }
     state = try Part { try Self.state(store.state) }
+    assets = try Part { try store.assets.statistics() }
     syncStatus = try Part { try store.syncStatus() }
   }
 
   /// Whether the check has no findings, and every part can be read.
   var isSound: Bool {
     findings.isEmpty && statistics.value != nil && places.value != nil && albums.value != nil
-      && collections.value != nil && state.value != nil && syncStatus.value != nil
+      && collections.value != nil && state.value != nil && assets.value != nil && syncStatus.value != nil
   }
 
   // MARK: Reading

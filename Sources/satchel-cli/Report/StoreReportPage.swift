@@ -20,6 +20,7 @@ struct StoreReportPage {
     try output.put(section("Photos", of: report.albums, albums))
     try output.put(section("Collections", of: report.collections, collections))
     try output.put(section("State", of: report.state, state))
+    try output.put(section("Assets", of: report.assets, assets))
     try output.put(section("Syncs", of: report.syncStatus, syncs))
     try output.put(section("Space", of: report.statistics, space))
     try output.put(frame.foot)
@@ -33,7 +34,7 @@ struct StoreReportPage {
       \(Terminal.bytes(info.fileBytes)), read \(Terminal.time(report.time)) UTC by satchel \(Store.version) \
       (SQLite \(info.sqliteVersion))
       """
-    let links = ["Places", "Photos", "Collections", "State", "Syncs", "Space"].map {
+    let links = ["Places", "Photos", "Collections", "State", "Assets", "Syncs", "Space"].map {
       "<li><a href=\"#\($0.lowercased())\">\($0)</a></li>"
     }
     return """
@@ -203,6 +204,27 @@ struct StoreReportPage {
     return start.endIndex == text.unicodeScalars.endIndex ? text : "\(String(start)) …"
   }
 
+  // MARK: Assets
+
+  private func assets(_ assets: AssetStatistics) -> String {
+    guard assets != AssetStatistics() else { return HTML.note("There are no assets.") }
+    let tallies = [
+      ("Here", assets.here), ("Of them in the folder", assets.files), ("Of them variants", assets.variants),
+      ("In the remote or at a URL only", assets.remote), ("Missing", assets.missing),
+      ("Waiting uploads", assets.waiting),
+    ]
+    var table = PageTable(
+      "Assets",
+      [
+        Column(title: "Assets"), Column(title: "Number", isNumber: true),
+        Column(title: "Size", isNumber: true),
+      ])
+    for (name, tally) in tallies {
+      table.add(name, [.number(tally.count), .text(Terminal.bytes(tally.bytes))])
+    }
+    return table.html
+  }
+
   // MARK: Syncs and space
 
   private func syncs(_ status: StoreSyncStatus) -> String {
@@ -243,7 +265,10 @@ struct StoreReportPage {
     for subject in statistics.subjects {
       table.add(
         HTML.escaped(subject.name),
-        [.text(subject.countsText), .text(subject.bytes.map(Terminal.bytes) ?? "–")])
+        [
+          .text(subject.name == "assets" ? statistics.assets.text ?? "" : subject.countsText),
+          .text(subject.bytes.map(Terminal.bytes) ?? "–"),
+        ])
     }
     let free = Terminal.bytes(Int64(statistics.freePages) * statistics.pageSize)
     let spooled = statistics.spooled + statistics.outboxDamages.count + statistics.rejected

@@ -8,8 +8,10 @@ struct StoreStatsCommand: ParsableCommand {
     abstract: "Show the sizes of subjects and collections, and pending changes.",
     discussion: """
       Shows the size of each subject in whole pages and the number of its items; for each collection of \
-      records the size of its documents, the changes to upload, and the conflicts; the free pages; the \
-      spooled changes in the outbox file. Reads every page and changes nothing.
+      records the size of its documents, the changes to upload, and the conflicts; the number and size of the \
+      assets, of those in the folder next to the store, of variants, of those that are elsewhere (in the remote \
+      or at a URL) or missing, and of those whose upload waits; the free pages; the spooled changes in the \
+      outbox file. Reads every page and changes nothing.
 
         satchel store stats planner.satchel
 
@@ -40,7 +42,7 @@ struct StoreStatsCommand: ParsableCommand {
 
   private static func subjects(_ statistics: StoreStatistics) -> [[String]] {
     statistics.subjects.map { subject in
-      let counts = subject.countsText
+      let counts = subject.name == "assets" ? statistics.assets.text ?? "" : subject.countsText
       let size = subject.bytes.map(Terminal.bytes) ?? "unknown"
       return [size, counts.isEmpty ? subject.name : "\(subject.name): \(counts)"]
     }
@@ -74,13 +76,8 @@ struct StoreStatsCommand: ParsableCommand {
 extension StoreStatistics.Subject {
   /// The contents as text: "1 collection, 53 records".
   var countsText: String {
-    counts.map { count in
-      switch count.name {
-      case "bytes": Terminal.bytes(Int64(count.count))
-      case "file_bytes": "\(Terminal.bytes(Int64(count.count))) of them"
-      default: Terminal.count(count.count, Self.singular(count.name), plural: count.name)
-      }
-    }.joined(separator: ", ")
+    return counts.map { Terminal.count($0.count, Self.singular($0.name), plural: $0.name) }.joined(
+      separator: ", ")
   }
 
   /// Returns the singular of an English plural: "entity" for "entities".

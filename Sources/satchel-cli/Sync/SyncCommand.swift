@@ -22,6 +22,12 @@ struct SyncCommand: ParsableCommand {
       sent stays pending and does not stop the others. When a part of the remote is lost, the sync ends and \
       names it: sync the device that has it, or go on without it with --accept-loss.
 
+      Assets are uploaded with the records that refer to them, and are not downloaded unless --assets says so: \
+      "all", or the newest up to a number of bytes. With --no-asset-uploads, as on a metered line, no asset is \
+      uploaded, and records that refer to new ones wait.
+
+        satchel sync planner.satchel --user ana --remote s3://planner --assets 500000000
+
       With --key-file records and state are encrypted before they leave this machine. All devices need the \
       same key; photos are not encrypted. What the store itself has encrypted is sent and applied only then, \
       and needs the key of the store, --store-key-file, too.
@@ -30,8 +36,8 @@ struct SyncCommand: ParsableCommand {
       AWS_SESSION_TOKEN, or from ~/.aws/credentials, never from the command line.
 
       Exit codes: 0 both sides are in sync; 1 changes could not be sent, there are conflicts to resolve, \
-      remote versions wait, or a part of the remote was lost; with --dry-run, there is something to \
-      transfer; 2 could not run.
+      remote versions wait, assets could not be downloaded, or a part of the remote was lost; with \
+      --dry-run, there is something to transfer; 2 could not run.
       """)
 
   @OptionGroup var arguments: KeyedStoreArguments
@@ -53,6 +59,15 @@ struct SyncCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "The assets to download: lazy (none), all, or the newest up to a number of bytes.",
+      valueName: "assets"))
+  var assets = AssetDownloads.lazy
+
+  @Flag(help: "Upload no assets; records that refer to new ones wait.")
+  var noAssetUploads = false
+
+  @Option(
+    help: ArgumentHelp(
       "A file with the key of the remote's records and state: 32 bytes, or 64 hexadecimal digits.",
       valueName: "file"))
   var keyFile: String?
@@ -69,6 +84,8 @@ struct SyncCommand: ParsableCommand {
     options.purge = purge
     options.first = beginning.first
     options.recreate = beginning.recreate
+    options.assets = assets
+    options.uploadsAssets = !noAssetUploads
     options.key = try keyFile.map { try KeyFile.read($0) }
     let report = try transfer.run(
       options, json: arguments.json, interrupted: TransferArguments.interruptedSync,
@@ -97,10 +114,26 @@ struct SyncCommand: ParsableCommand {
 }
 
 extension StoreSyncReport {
-  /// Whether changes could not be sent, there are conflicts to resolve, remote versions wait, or a part of the
-  /// remote was lost.
+  /// Whether changes could not be sent, there are conflicts to resolve, remote versions wait, assets could not be
+  /// downloaded, or a part of the remote was lost.
   var needsAttention: Bool {
     let needsDecision = [records, state].contains { $0.conflicts > $0.lost || $0.waiting > 0 }
-    return !failed.isEmpty || !losses.isEmpty || needsDecision || photos?.needsAttention ?? false
+    return !failed.isEmpty || !losses.isEmpty || !assets.failed.isEmpty || needsDecision
+      || photos?.needsAttention ?? false
   }
+}
+
+extension AssetDownloads: ExpressibleByArgument {
+  public init?(argument: String) {
+    switch argument {
+    case "lazy": self = .lazy
+    case "all": self = .all
+    default:
+      guard let bytes = Int64(argument), bytes >= 0 else { return nil }
+      // No bytes are no assets.
+      self = bytes == 0 ? .lazy : .bytes(bytes)
+    }
+  }
+
+  public var defaultValueDescription: String { "lazy" }
 }

@@ -12,6 +12,9 @@ struct SyncText {
       let isNamed = failure.message.utf8.starts(with: name.utf8)
       lines.append("failed: \(isNamed ? "" : "\(name): ")\(failure.message)")
     }
+    for failure in report.assets.failed {
+      lines.append("failed: asset \(failure.sha256): \(failure.message)")
+    }
     for loss in report.losses {
       lines.append("lost: \(Terminal.count(loss.entries, "entry", plural: "entries")) in \(loss.pack)")
     }
@@ -55,6 +58,9 @@ struct SyncText {
       ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
       if !parts.isEmpty { lines.append("\(subject): \(parts.joined(separator: ", "))") }
     }
+    let moved = [(report.assets.downloaded, "downloaded"), (report.assets.uploaded, "uploaded")]
+      .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    if !moved.isEmpty { lines.append("assets: \(moved.joined(separator: ", "))") }
     let lost = report.records.lost
     if lost > 0 {
       lines.append("\(Terminal.count(lost, "version")) lost and kept: see \"satchel conflicts\"")
