@@ -30,7 +30,7 @@ from typing import Any
 
 import api_documents as documents
 from api_documents import choosing, encoded
-from api_roles import KINDS, PATHS, ROLES
+from api_roles import KINDS, MAY_BE_NULL, PATHS, ROLES
 from satchel import _abi
 from satchel._abi import FUNCTIONS, Bytes
 
@@ -150,7 +150,7 @@ class Arguments:
                 self.outs.append((None, room))
                 self.values.append(self._dice.choice([ctypes.addressof(room)] * 9 + [None]))
             elif kind is c_void_p:
-                self.values.append(self._handle(next(roles)))
+                self.values.append(self._handle(next(roles), may_be_null=(name, index) in MAY_BE_NULL))
             elif kind is Bytes:
                 self.values.append(self._bytes(next(roles)))
             elif kind is c_char_p:
@@ -170,7 +170,7 @@ class Arguments:
             if index == len(kinds) - 1 and next(roles, None):
                 raise AssertionError(f"{name} has roles without an argument")
 
-    def _handle(self, role: str) -> int | None:
+    def _handle(self, role: str, may_be_null: bool) -> int | None:
         handle: int | None
         if role == "answer":  # those of callbacks are called by the host; all others go nowhere
             return self._dice.choice([None, *self._host.answers, *self._handles["store"]])
@@ -193,7 +193,8 @@ class Arguments:
             self.used.append((role, handle))
             if handle is not None:
                 return handle
-        self.has_bad_handle = True
+        if handle is not None or not may_be_null:
+            self.has_bad_handle = True
         return handle
 
     def _bytes(self, role: str) -> Bytes:

@@ -2,12 +2,20 @@
 make and end, and the paths of each role.
 """
 
+#: Handles that may be NULL, by function and the position of the argument.
+MAY_BE_NULL = {
+    ("satchel_store_close", 0),
+    ("satchel_interrupt_attach", 0),
+    ("satchel_store_sign_out", 1),
+}
+
 #: The roles of a function's handles, bytes and paths, in the order of its arguments.
 ROLES = {
     "satchel_version": "",
     "satchel_status_name": "",
     "satchel_error_message": "",
     "satchel_error_details": "",
+    "satchel_put_warnings": "",
     "satchel_buffer_free": "",
     "satchel_store_open": "stores",
     "satchel_store_close": "store",

@@ -30,8 +30,6 @@ from satchel._library import free_buffer, library
 
 #: How long a call may take, in seconds. Nothing here is large, and stores wait for each other 0.1 s, or 5 s.
 PATIENCE = 60
-# Of those that return a status.
-TAKE_NULL = ("satchel_store_close", "satchel_interrupt_attach")
 INVALID, CLOSED, INTERNAL, LAST = 1, 10, 13, 18
 
 #: How often functions are called, where that differs from 1: often for writes, seldom for long calls.
@@ -234,8 +232,7 @@ class Slice:
             self.fault(f"{line} gave the status {status}: {message!r}")
         if status and not message:
             self.fault(f"{line} failed with {status} and left no message")
-        is_allowed_null = name in TAKE_NULL and arguments.values[0] is None
-        if arguments.has_bad_handle and status not in (INVALID, CLOSED) and not is_allowed_null:
+        if arguments.has_bad_handle and status not in (INVALID, CLOSED):
             self.fault(f"{line} accepted an invalid handle: status {status}: {message!r}")
         if status == 0:
             self.succeeded[name] += 1
