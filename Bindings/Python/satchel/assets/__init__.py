@@ -6,8 +6,8 @@
 
 An asset is named by the SHA-256 of its bytes, and a store keeps it once, however many documents refer to it.
 In documents of records, state and the catalogue it is an object ``{"_asset": {…}}``; an :class:`Asset` may be
-put in its place, and a field of a dataclass may be one. Assets to which nothing refers are removed an hour
-after they were put, or last referred to.
+put in its place, and a field of a dataclass may be one. Assets to which nothing refers are removed, an hour
+after they were put, or last referred to or read, at the earliest. On the device they are not encrypted.
 """
 
 from __future__ import annotations
@@ -159,6 +159,8 @@ class Assets:
             it, and not stored, so that a player can seek in a film. At most 2 GiB are returned then
         :raises NotFound: when the bytes are not here: :meth:`fetch` gets those that are "remote"; with a
             remote, when it does not have them
+        :raises ForeignFile: for another remote than that of the store
+        :raises Unavailable, Unauthorized: when the remote cannot be asked
         :raises Damaged: for a file that is lost or has another size: :meth:`verify` marks it; for an object
             of the remote with other bytes
         """
@@ -218,8 +220,8 @@ class Assets:
         within the last hour.
 
         :param max_bytes: with it, assets that can be had again are removed until all together have at most so
-            many bytes: variants first, then what only the catalogue refers to and was fetched from URLs, the
-            least recently used first
+            many bytes: variants first, then what only the catalogue refers to and was fetched from URLs, then
+            what is in the remote and no unsent change refers to, of each the least recently used first
         :raises InvalidArgument: for a negative limit, and in a batch
         """
         limit = _LARGEST if max_bytes is None else _encoding.whole(max_bytes, "max_bytes", 0, _LARGEST)
@@ -231,7 +233,8 @@ class Assets:
     ) -> AssetVerifyReport:
         """Checks that the bytes of all assets are there, and marks those that are not.
 
-        Those that have a URL can then be fetched again. Files without an asset are deleted.
+        Those that have a URL, or are in the remote, can then be fetched again. Files without an asset are
+        deleted.
 
         :param deep: reads and hashes all bytes; False compares sizes only
         :param progress: receives an :class:`AssetProgress`, on this thread; returning False cancels. An
