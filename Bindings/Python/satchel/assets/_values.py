@@ -13,8 +13,8 @@ from satchel.values import dataclass
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from satchel.assets import Assets
     from satchel.assets._files import AssetFile
+    from satchel.assets._reading import ReadableAssets
 
 __all__ = [
     "Asset",
@@ -57,7 +57,7 @@ class Asset(HasJSON):
         url: Optional[str] = None,
     ) -> None:
         self._members = _checked({"sha256": sha256, "size": size, "type": type, "url": url}, "")
-        self._assets: Optional[Assets] = None
+        self._assets: Optional[ReadableAssets] = None
 
     @property
     def sha256(self) -> Optional[str]:
@@ -113,7 +113,7 @@ class Asset(HasJSON):
         return self._of_store.open(self, verify=verify)
 
     @property
-    def _of_store(self) -> Assets:
+    def _of_store(self) -> ReadableAssets:
         if self._assets is None:
             raise InvalidArgument("this reference has no store: use store.assets.get(asset)")
         return self._assets
@@ -152,7 +152,7 @@ def _checked(members: Dict[str, Any], pointer: str) -> Dict[str, Any]:
     return found
 
 
-def asset_from(value: Any, assets: Optional[Assets] = None) -> Asset:
+def asset_from(value: Any, assets: Optional[ReadableAssets] = None) -> Asset:
     """A reference of what a document has, or of a str.
 
     :param assets: whose store it gets
