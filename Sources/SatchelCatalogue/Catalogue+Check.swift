@@ -118,9 +118,22 @@ private struct CatalogueCheck {
       }
     }
 
+    // The contexts with global content, each with the revision of its last update.
+    var global: Set<[Int64]> = []
+    try connection.each(
+      """
+      SELECT a.context, a.revision FROM context_at a WHERE a.own = 1
+      AND EXISTS (SELECT 1 FROM section WHERE context = a.context AND in_global > 0)
+      """
+    ) { global.insert([$0.anyInteger(0), $0.anyInteger(1)]) }
     var listed: [Int64: (entries: Int, revisions: Set<Int64>)] = [:]
     try connection.each("SELECT place, own, revision, context FROM context_at") { row in
       let (place, context) = (row.anyInteger(0), row.anyInteger(3))
+      if place == 0 {
+        let isSound = global.remove([context, row.anyInteger(2)]) != nil && !row.flag(1)
+        if !isSound { report("context_at", "context \(context) is listed without global content") }
+        return
+      }
       guard let chain = contexts[context], let level = chain.levels.first(where: { chain[$0] == place }),
         row.flag(1) == (level == chain.levels.first)
       else {
@@ -128,6 +141,9 @@ private struct CatalogueCheck {
       }
       listed[context, default: (0, [])].entries += 1
       listed[context]?.revisions.insert(row.anyInteger(2))
+    }
+    if !global.isEmpty {
+      report("context_at", "\(global.count) contexts with global content are not listed as such")
     }
     for (context, chain) in contexts.ordered(by: { $0.key < $1.key }) {
       let found = listed[context]
@@ -184,6 +200,7 @@ private struct CatalogueCheck {
       """
     ) { row in
       guard let chain = chains[row.anyInteger(0)] else { return }
+      if row.anyInteger(2) > 0 { expected.insert(["0", row.text(1), "\(row.anyInteger(0))"]) }
       for level in chain.inheritedLevels((2..<8).map { row.anyInteger($0) }) {
         expected.insert(["\(chain[level])", row.text(1), "\(row.anyInteger(0))"])
       }

@@ -30,7 +30,7 @@ public struct NearbyLocation: Sendable, Equatable, JSONCodable {
 struct Inheritance {
   /// Whether it inherits sections at all.
   var inherits: Bool
-  /// The maximum distance in metres of the location whose place names a location without names has; 0 for none.
+  /// The maximum distance in metres of the locations by which levels are resolved; 0 for none.
   var nearby: Double
 
   init(inherits: Bool = true, nearby: Double = Catalogue.defaultNearby) throws {
@@ -43,7 +43,7 @@ struct Inheritance {
 }
 
 extension Catalogue {
-  /// The distance in metres up to which a location without place names has those of a delivered one.
+  /// The distance in metres up to which the levels of a location are resolved by delivered ones.
   public static var defaultNearby: Double { 5000 }
 
   /// Returns the locations that content was delivered for within a distance, the nearest first.

@@ -17,8 +17,9 @@ extension Catalogue {
   /// - Parameters:
   ///   - inherit: whether a section that was not delivered for the location is inherited from the context that
   ///     has it and shares the most specific level with the location
-  ///   - nearby: the maximum distance in metres of the delivered location whose place names a location with
-  ///     coordinates and without names has for inheriting; 0 for none
+  ///   - nearby: the maximum distance in metres of the nearest delivered location whose coordinate, sublocality and
+  ///     locality a location with coordinates has besides those of its own names; ten times as far for the admin
+  ///     area and the country, but never in another country than the stated one; 0 for none
   public func sections(
     at location: Location, inherit: Bool = true, nearby: Double = Catalogue.defaultNearby
   ) throws -> [SectionHeader] {
@@ -112,41 +113,7 @@ extension Catalogue {
     }
   }
 
-  /// Returns the most specific variant of an entity that covers a location, expired or not; nil when there is
-  /// no such variant.
-  ///
-  /// - Parameter nearby: see `sections`
-  public func entity(
-    _ entityID: String, at location: Location, nearby: Double = Catalogue.defaultNearby
-  ) throws -> Entity? {
-    let inheritance = try Inheritance(nearby: nearby)
-    return try reading(location) { reader in
-      let connection = reader.connection
-      let chain =
-        location.hasOnlyCoordinate
-        ? try reader.finder(inheritance).chain : try PlaceChain(location, in: connection)
-      let view = try index.view(of: connection)
-      for scope in Scope.allCases.ordered(by: >) {
-        guard let place = chain.place(of: scope) else { continue }
-        let variant = VariantIndex.Variant(entityID: entityID, scope: scope, place: place)
-        guard let row = try view.find(variant),
-          let record = try EntityTable(connection: connection).record(row), record.size != nil
-        else { continue }
-        var renderer = Renderer(
-          entities: EntityTable(connection: connection), variants: { view }, chain: chain,
-          coverage: .everything, now: reader.now(), allowsExpired: true)
-        guard try Renderer.naming("entity \(entityID)", { try renderer.render(record) }) else { continue }
-        return Entity(
-          entityID: entityID, content: try JSONValue(parsing: renderer.output), scope: scope,
-          displayName: record.displayName, expiresAt: record.expiresAt, updatedAt: record.updatedAt,
-          createdAt: record.createdAt,
-          source: try ContextTable(connection: connection).location(of: record.source))
-      }
-      return nil
-    }
-  }
-
-  private func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws
+  func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws
     -> Result
   {
     try locating(.section(nil)) {

@@ -37,6 +37,7 @@ extension Catalogue {
   private func relist(in transaction: Transaction) throws {
     let connection = transaction.connection
     try connection.run("DELETE FROM section_at")
+    try connection.run("DELETE FROM context_at WHERE place = 0")
     var sections: [(context: Int64, name: String, counts: [Int64])] = []
     try connection.each(
       """

@@ -13,7 +13,7 @@ package enum CatalogueSchema {
       "context.used_at": StoredRange.time, "context.complete": StoredRange.flag,
       "context_at.own": StoredRange.flag,
       "context_at.revision": StoredRange.count,
-      "section_at.place": 1...1 << 53, "section_at.context": 1...1 << 53,
+      "section_at.place": 0...1 << 53, "section_at.context": 1...1 << 53,
       "section.updated_at": StoredRange.time, "section.in_global": SectionTable.counts,
       "section.in_country": SectionTable.counts, "section.in_adminarea": SectionTable.counts,
       "section.in_locality": SectionTable.counts, "section.in_sublocality": SectionTable.counts,
@@ -63,7 +63,7 @@ package enum CatalogueSchema {
 
     -- The contexts in a place, the most recently updated last. `own` is 1 when the place is the most
     -- specific one of the context: a place has at most one such context, and a coordinate one for each
-    -- combination of place names.
+    -- combination of place names. The place 0 is the whole world: it has the contexts with global content.
     CREATE TABLE context_at(
       place INTEGER NOT NULL,
       own INTEGER NOT NULL,
@@ -73,7 +73,8 @@ package enum CatalogueSchema {
     ) WITHOUT ROWID;
 
     -- The sections that other locations in a place inherit: those with an entity that covers all of the place,
-    -- of the contexts of more specific places. Written only when a context gets or loses a section.
+    -- of the contexts of more specific places; in the place 0, those with a global entity. Written only when a
+    -- context gets or loses a section.
     CREATE TABLE section_at(
       place INTEGER NOT NULL,
       name TEXT NOT NULL,

@@ -6,8 +6,8 @@ import SatchelStorage
 struct ServingContext {
   var row: Int64
   var coverage: Coverage
-  /// The level at which it was found.
-  var level: Level
+  /// The level at which it was found; `global` when only its global content covers the location.
+  var level: Scope
   /// Whether it is the location's own context.
   var isExact: Bool
   /// Whether the location inherits no sections from other contexts, if it is its own.
@@ -34,7 +34,10 @@ struct ContextTable {
 
   /// Returns the contexts that were delivered for a location, then those for its coordinate with other place
   /// names, the latest first.
-  func own(_ location: Location, _ chain: PlaceChain) throws -> [ServingContext] {
+  ///
+  /// - Parameter joinsNames: whether a location with names sees everything that was delivered for its coordinate
+  ///   with other names, as one without names does, except in another country
+  func own(_ location: Location, _ chain: PlaceChain, joinsNames: Bool) throws -> [ServingContext] {
     guard let level = location.mostSpecificLevel else { return [] }
     var found: [ServingContext] = []
     let exact = try exact(chain)
@@ -44,17 +47,20 @@ struct ContextTable {
     if exact != 0 {
       found.append(
         ServingContext(
-          row: exact, coverage: .everything, level: level, isExact: true, isComplete: try isComplete(exact),
+          row: exact, coverage: .everything, level: Scope(level), isExact: true,
+          isComplete: try isComplete(exact),
           places: chain))
       if found[0].isComplete { return found }
     }
     guard chain[.coordinate] != 0 else { return found }
     for (row, other, _) in try own(at: chain[.coordinate]) where row != exact {
-      let coverage = isBare ? .everything : Coverage(of: chain, by: other)
+      let isElsewhere = other[.country] != 0 && other[.country] != chain[.country]
+      let seesAll = isBare || joinsNames && (!isElsewhere || location.key(.country) == nil)
       found.append(
         ServingContext(
-          row: row, coverage: coverage, level: .coordinate, isExact: isBare,
-          isComplete: try isBare && isComplete(row), places: isBare ? other : chain))
+          row: row, coverage: seesAll ? .everything : Coverage(of: ResolvedPlaces(own: chain), by: other),
+          level: .coordinate, isExact: isBare, isComplete: try isBare && isComplete(row),
+          places: seesAll ? other : chain))
       if found.last?.isComplete == true { break }
     }
     return found
@@ -137,7 +143,7 @@ struct ContextTable {
     return rows
   }
 
-  /// Records at which levels a section can be inherited.
+  /// Records at which levels a section can be inherited; global content is listed at the place 0.
   ///
   /// - Parameters:
   ///   - counts: the number of its entities by scope; nil when it is removed
@@ -158,6 +164,39 @@ struct ContextTable {
       try transaction.connection.run(
         "DELETE FROM section_at WHERE place = ? AND name = ? AND context = ?", .integer(chain[level]),
         .text(name), .integer(context))
+    }
+    let (isGlobal, wasGlobal) = ((counts?[0] ?? 0) > 0, (before?[0] ?? 0) > 0)
+    if isGlobal != wasGlobal {
+      try listGlobal(name, of: context, chain, isListed: isGlobal, in: transaction.connection)
+    }
+  }
+
+  /// Records whether every location can inherit a section, and lists its context in the place 0 accordingly.
+  private static func listGlobal(
+    _ name: String, of context: Int64, _ chain: PlaceChain, isListed: Bool, in connection: Connection
+  ) throws {
+    if isListed {
+      try connection.run(
+        "INSERT OR IGNORE INTO section_at(place, name, context) VALUES(0, ?, ?)", .text(name),
+        .integer(context))
+    } else {
+      try connection.run(
+        "DELETE FROM section_at WHERE place = 0 AND name = ? AND context = ?", .text(name), .integer(context))
+    }
+    guard let revision = try ContextTable(connection: connection).revision(of: context, chain) else { return }
+    if isListed {
+      try connection.run(
+        "INSERT OR IGNORE INTO context_at(place, own, revision, context) VALUES(0, 0, ?, ?)",
+        .integer(revision), .integer(context))
+      return
+    }
+    let others = try connection.number(
+      "SELECT count(*) FROM section WHERE context = ? AND in_global > 0 AND name <> ?", .integer(context),
+      .text(name))
+    if others == 0 {
+      try connection.run(
+        "DELETE FROM context_at WHERE place = 0 AND own = 0 AND revision = ? AND context = ?",
+        .integer(revision), .integer(context))
     }
   }
 
@@ -185,7 +224,11 @@ struct ContextTable {
       before = try table.revision(of: row, chain)
       if before == transaction.revision { return (row, false) }
     }
-    if let before { try table.removeEntries(of: row, chain, revision: before) }
+    if let before, try table.removeEntries(of: row, chain, revision: before) {
+      try connection.run(
+        "INSERT INTO context_at(place, own, revision, context) VALUES(0, 0, ?, ?)",
+        .integer(transaction.revision), .integer(row))
+    }
     for level in chain.levels {
       try connection.run(
         "INSERT INTO context_at(place, own, revision, context) VALUES(?, ?, ?, ?)", .integer(chain[level]),
@@ -201,13 +244,19 @@ struct ContextTable {
       "UPDATE context SET complete = ? WHERE id = ?", .integer(isComplete ? 1 : 0), .integer(row))
   }
 
-  private func removeEntries(of row: Int64, _ chain: PlaceChain, revision: Int64) throws {
+  /// - Returns: whether it was listed in the place 0, because it has global content
+  @discardableResult
+  private func removeEntries(of row: Int64, _ chain: PlaceChain, revision: Int64) throws -> Bool {
     for level in chain.levels {
       try connection.run(
         "DELETE FROM context_at WHERE place = ? AND own = ? AND revision = ? AND context = ?",
         .integer(chain[level]), .integer(level == chain.levels.first ? 1 : 0), .integer(revision),
         .integer(row))
     }
+    try connection.run(
+      "DELETE FROM context_at WHERE place = 0 AND own = 0 AND revision = ? AND context = ?",
+      .integer(revision), .integer(row))
+    return connection.changes > 0
   }
 
   /// Returns the revision of the commit that last updated a context.

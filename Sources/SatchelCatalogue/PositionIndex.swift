@@ -75,30 +75,41 @@ package struct PositionIndex {
     return found.filter { known.insert($0.context).inserted }
   }
 
-  /// Returns the nearest delivered location that has place names; of several the most recently updated.
-  func nearestWithNames(to latitude: Double, _ longitude: Double, within metres: Double) throws -> (
-    entry: Entry, chain: PlaceChain
-  )? {
-    let contexts = ContextTable(connection: connection)
+  /// The distances in metres within which levels are resolved.
+  struct Limits {
+    /// For the coordinate, the sublocality and the locality.
+    var narrow: Double
+    /// For the admin area and the country.
+    var wide: Double
+
+    subscript(level: Level) -> Double { level >= .locality ? narrow : wide }
+  }
+
+  /// Returns, for each level, the nearest delivered location that has a place at it, by the level's number; of several
+  /// at the same distance the most recently updated.
+  ///
+  /// - Parameter country: only locations of this country, and those without a country; nil for all
+  func nearest(
+    to latitude: Double, _ longitude: Double, within limits: Limits, in country: Int64?
+  ) throws -> [ResolvedPlaces.Neighbour?] {
     // Half of the circumference of the earth is the maximum distance.
-    let metres = min(metres, .pi * GreatCircle.radius)
+    let widest = min(max(limits.narrow, limits.wide), .pi * GreatCircle.radius)
+    var search = NearestSearch(connection, (latitude, longitude), limits, country)
+    let through = try indexedThrough()
     // In small steps: a city may have thousands of delivered locations within the whole distance.
-    var radius = try indexedThrough() > 0 ? min(50, metres) : metres
-    while true {
-      let named = try entries(around: latitude, longitude, within: radius)
-        .filter { $0.location.key(.country) != nil }
-      if let least = named.map(\.distance).min() {
-        var nearest: (entry: Entry, chain: PlaceChain, revision: Int64)?
-        for entry in named where entry.distance == least {
-          guard let chain = try contexts.chain(of: entry.context) else { continue }
-          let revision = try contexts.revision(of: entry.context, chain) ?? 0
-          if nearest.map({ $0.revision < revision }) ?? true { nearest = (entry, chain, revision) }
-        }
-        if let nearest { return (nearest.entry, nearest.chain) }
+    var radius = through > 0 ? min(50, widest) : widest
+    try search.scan(after: through)
+    do {
+      while through > 0 {
+        try search.visit(within: radius, through: through)
+        guard radius < widest, !search.isSettled(within: radius) else { break }
+        radius = min(radius * 8, widest)
       }
-      guard radius < metres else { return nil }
-      radius = min(radius * 8, metres)
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      // Damaged: all contexts are scanned, until the next merge makes the R*Tree again.
+      try search.scan(after: 0)
     }
+    return search.found
   }
 
   // MARK: Writing

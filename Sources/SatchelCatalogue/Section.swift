@@ -54,23 +54,6 @@ public struct Plan: Sendable, Equatable, JSONConvertible {
   }
 }
 
-/// A variant of an entity, with its content.
-public struct Entity: Sendable, Equatable, JSONConvertible {
-  public var entityID: String
-  public var content: JSONValue
-  public var scope: Scope
-  public var displayName: String
-  /// In Unix milliseconds.
-  public var expiresAt: Int64
-  /// In Unix milliseconds.
-  public var updatedAt: Int64
-  /// When it was first stored, in Unix milliseconds.
-  public var createdAt: Int64
-  /// The location of the delivery that wrote the content, as it was first delivered; nil when its context was
-  /// removed.
-  public var source: Location?
-}
-
 /// A section's content as JSON text, which the C interface returns without parsing it.
 struct RenderedContent {
   var content: [UInt8]
@@ -84,17 +67,6 @@ extension Section {
     content = try JSONValue(parsing: rendered.content)
     missing = rendered.missing
     expired = rendered.expired
-  }
-}
-
-extension Entity {
-  /// The JSON object that the C interface returns.
-  public var json: JSONValue {
-    [
-      "entity_id": .string(entityID), "content": content, "scope": .string(scope.name),
-      "display_name": .string(displayName), "expires_at": .int(expiresAt), "updated_at": .int(updatedAt),
-      "created_at": .int(createdAt), "source": source?.json ?? .null,
-    ]
   }
 }
 

@@ -132,16 +132,16 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
   public var entityCount: Int
   /// In Unix milliseconds.
   public var updatedAt: Int64
-  /// The level at which it was found.
-  public var level: Level
-  /// The delivered location whose place names a location without names has for inheriting the section; nil
-  /// for a section that was found without.
-  public var nearby: NearbyLocation?
+  /// The level at which it was found; `global` when only its global content covers the location.
+  public var level: Scope
+  /// The levels by which the location sees it and which were resolved by distance, the most specific first; empty
+  /// where its own names do.
+  public var resolved: [ResolvedLevel]
 
   public init(
     section: String, displayTitle: String? = nil, config: JSONValue = .null, extra: JSONObject = JSONObject(),
     entityCount: Int,
-    updatedAt: Int64, level: Level, nearby: NearbyLocation? = nil
+    updatedAt: Int64, level: Scope, resolved: [ResolvedLevel] = []
   ) {
     self.section = section
     self.displayTitle = displayTitle
@@ -150,7 +150,7 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
     self.entityCount = entityCount
     self.updatedAt = updatedAt
     self.level = level
-    self.nearby = nearby
+    self.resolved = resolved
   }
 
   /// Creates a header from the JSON object that the C interface returns, of a header or of a section.
@@ -163,8 +163,8 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
       extra: members["extra"]?.objectValue ?? JSONObject(),
       entityCount: try Int(clamping: members.required("entity_count", members.integer("entity_count"))),
       updatedAt: try members.required("updated_at", members.integer("updated_at")),
-      level: try members.required("level", members.value("level", as: Level.self)),
-      nearby: try members.value("nearby", as: NearbyLocation.self))
+      level: try members.required("level", members.value("level", as: Scope.self)),
+      resolved: try ResolvedLevel.all(members["resolved"]))
   }
 
   /// The JSON object that the C interface returns.
@@ -175,7 +175,7 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
       "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null,
       "config": config, "extra": .object(extra),
       "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": level.json,
-      "nearby": nearby?.json ?? .null,
+      "resolved": ResolvedLevel.json(resolved),
     ]
   }
 }
@@ -215,7 +215,7 @@ extension VisibleSection {
       config: try record.config.map { try JSONValue(parsing: $0) } ?? .null,
       extra: try record.extra.flatMap { try JSONValue(parsing: $0).objectValue } ?? JSONObject(),
       entityCount: record.entityCount(context.coverage), updatedAt: record.updatedAt, level: context.level,
-      nearby: nearby)
+      resolved: resolved)
   }
 
   /// Appends the members of the header's JSON object, without braces. The config's text is validated and
@@ -248,7 +248,11 @@ extension VisibleSection {
     text.append(contentsOf: String(record.updatedAt).utf8)
     text.append(contentsOf: ",\"level\":\"".utf8)
     text.append(contentsOf: context.level.name.utf8)
-    text.append(contentsOf: "\",\"nearby\":".utf8)
-    try (nearby?.json ?? .null).write(into: &text)
+    text.append(contentsOf: "\",\"resolved\":".utf8)
+    if resolved.isEmpty {
+      text.append(contentsOf: "{}".utf8)
+    } else {
+      try ResolvedLevel.json(resolved).write(into: &text)
+    }
   }
 }

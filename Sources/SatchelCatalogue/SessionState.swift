@@ -32,7 +32,7 @@ public struct SessionSection: Sendable, Equatable, JSONConvertible {
     json["display_title"] = header?.displayTitle.map { .string($0) } ?? .null
     json["config"] = header?.config ?? .null
     json["level"] = header.map { .string($0.level.name) } ?? .null
-    json["nearby"] = header?.nearby?.json ?? .null
+    json["resolved"] = ResolvedLevel.json(header?.resolved ?? [])
     json["entity_count"] = header.map { .int(Int64($0.entityCount)) } ?? .null
     switch state {
     case .loaded(let section):

@@ -83,8 +83,8 @@ struct BoundedLoadTests {
     #expect(reason?.contains("more than 100000 entities") == true, "\(reason ?? "")")
     let text = try #require(
       try fixture.catalogue.loadText("15", at: here, allowExpired: false, inherit: true, nearby: 0))
-    // Besides that of `extra`.
-    #expect(String(decoding: text, as: UTF8.self).components(separatedBy: "{}").count - 2 == 1 << 15)
+    // Besides those of `extra` and `resolved`.
+    #expect(String(decoding: text, as: UTF8.self).components(separatedBy: "{}").count - 3 == 1 << 15)
     // A section with two of them exceeds the limit, and a section with one does not.
     #expect(throws: SatchelError.self) {
       try fixture.persist(

@@ -65,7 +65,6 @@ struct CatalogueModel {
     var keys: [Int: String]
     var order: Int
     var isComplete = false
-    /// The position, of a context that has names, too.
     var position: (latitude: Double, longitude: Double)?
     var sections: [Section] = []
   }
@@ -88,11 +87,17 @@ struct CatalogueModel {
     var keys: [Int: String]
     var level: Int
     var isExact: Bool
+    /// Whether the location sees all that was delivered for the context.
+    var seesAll = false
+    /// The position of the place among those of its level.
+    var rank = 0
   }
 
   var now: Int64
   var variants: [Variant: Stored] = [:]
   var contexts: [Context] = []
+  /// The identities of all places that something was ever delivered for.
+  private var known: Set<String> = []
   private var order = 0
   private var sectionCount = 0
 
@@ -117,10 +122,11 @@ struct CatalogueModel {
     isComplete: Bool = false
   ) -> [Counts] {
     let keys = Self.keys(location)
+    known.formUnion(keys.values)
     order += 1
     let index = contexts.firstIndex { $0.keys == keys } ?? contexts.count
     if index == contexts.count { contexts.append(Context(keys: keys, order: order)) }
-    if keys[1] != nil, contexts[index].position == nil, let latitude = location.latitude,
+    if contexts[index].position == nil, let latitude = location.latitude,
       let longitude = location.longitude
     {
       contexts[index].position = (latitude, longitude)
@@ -213,42 +219,102 @@ struct CatalogueModel {
   // MARK: Loading
 
   /// Returns all contexts that may serve a location, the preferred one first.
-  func serving(_ location: Location, inherits: Bool = true) -> [Serving] {
-    var keys = Self.keys(location)
+  func serving(_ location: Location, inherits: Bool = true, nearby: Double = 5000) -> [Serving] {
+    let keys = Self.keys(location)
     let isBare = keys.count == 1 && keys[5] != nil
     var found: [Serving] = []
     if let own = contexts.first(where: { $0.keys == keys }) {
       found.append(
-        Serving(context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true))
+        Serving(
+          context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true,
+          seesAll: true))
       if own.isComplete { return found }
     }
-    let own = keys
-    if isBare, inherits, let nearest = nearest(location) {
-      keys.merge(nearest.keys) { given, _ in given }
-    }
-    for level in keys.keys.sorted(by: >) {
-      let sharing = contexts.filter { $0.keys != own && $0.keys[level] == keys[level] }
-      for context in sharing.sorted(by: { $0.order > $1.order }) {
-        if isBare, level == 5 {
-          found.append(
-            Serving(context: context, scopes: Set(0...5), keys: context.keys, level: 5, isExact: true))
-          if context.isComplete { return found }
-          continue
-        }
-        guard inherits, !found.contains(where: { $0.context.keys == context.keys }) else { continue }
+    for context in latest(where: { keys[5] != nil && $0.keys != keys && $0.keys[5] == keys[5] }) {
+      let isElsewhere = keys[1] != nil && context.keys[1] != nil && keys[1] != context.keys[1]
+      if isBare || (inherits && nearby > 0 && !isElsewhere) {
+        found.append(
+          Serving(
+            context: context, scopes: Set(0...5), keys: context.keys, level: 5, isExact: isBare, seesAll: true
+          ))
+        if isBare, context.isComplete { return found }
+      } else if inherits {
         let scopes = Set(1...5).filter { keys[$0] != nil && keys[$0] == context.keys[$0] }
         found.append(
-          Serving(context: context, scopes: scopes.union([0]), keys: keys, level: level, isExact: false))
+          Serving(context: context, scopes: scopes.union([0]), keys: keys, level: 5, isExact: false))
       }
     }
+    guard inherits else { return found }
+    let places = places(location, nearby: nearby)
+    for level in (1...5).reversed() {
+      for (rank, place) in (places[level] ?? []).enumerated() where level < 5 || place != keys[5] {
+        for context in latest(where: { $0.keys[level] == place }) {
+          add(context, level, rank, places, keys, to: &found)
+        }
+      }
+    }
+    for context in latest(where: { _ in true }) { add(context, 0, 0, places, keys, to: &found) }
     return found
   }
 
-  /// Returns the nearest context with names within 5 km.
-  private func nearest(_ location: Location) -> Context? {
+  private func latest(where isWanted: (Context) -> Bool) -> [Context] {
+    contexts.filter(isWanted).sorted { $0.order > $1.order }
+  }
+
+  private func add(
+    _ context: Context, _ level: Int, _ rank: Int, _ places: [Int: [String]], _ keys: [Int: String],
+    to found: inout [Serving]
+  ) {
+    guard !found.contains(where: { $0.context.keys == context.keys }) else { return }
+    var (scopes, shared) = (Set([0]), keys)
+    for level in 1...5 {
+      guard let candidates = places[level] else { continue }
+      if let key = context.keys[level], candidates.contains(key) {
+        scopes.insert(level)
+        shared[level] = key
+      } else if isUnknown(keys[level], at: level) {
+        shared[level] = candidates[0]
+      }
+    }
+    found.append(
+      Serving(context: context, scopes: scopes, keys: shared, level: level, isExact: false, rank: rank))
+  }
+
+  /// Whether nothing was ever delivered for a place.
+  private func isUnknown(_ key: String?, at level: Int) -> Bool { !known.contains(key ?? "") }
+
+  /// Returns the places of a location at each level: its own, those of its names without some of the broader ones,
+  /// and that of the nearest delivered location.
+  private func places(_ location: Location, nearby: Double) -> [Int: [String]] {
+    let keys = Self.keys(location)
+    var places = keys.filter { known.contains($0.value) }.mapValues { [$0] }
+    guard nearby > 0 else { return places }
+    func add(_ key: String?, _ level: Int) {
+      guard let key, known.contains(key), places[level]?.contains(key) != true else { return }
+      places[level, default: []].append(key)
+    }
+    func without(area: Bool, town: Bool) -> [Int: String] {
+      let other = try? Location(
+        sublocality: location.sublocality, locality: town ? nil : location.locality,
+        adminArea: area ? nil : location.adminArea, countryCode: location.countryCode)
+      return other.map(Self.keys) ?? [:]
+    }
+    add(without(area: true, town: false)[4], 4)
+    add(without(area: false, town: true)[4], 4)
+    add(without(area: true, town: true)[4], 4)
+    add(without(area: true, town: false)[3], 3)
+    for level in 1...5 { add(nearest(location, level, within: level > 2 ? nearby : nearby * 10), level) }
+    return places
+  }
+
+  /// Returns the place at a level of the nearest context that has one, in the country that the location states.
+  private func nearest(_ location: Location, _ level: Int, within metres: Double) -> String? {
     guard let latitude = location.latitude, let longitude = location.longitude else { return nil }
+    let country = Self.keys(location)[1]
     func distance(_ context: Context) -> Double? {
-      guard let position = context.position else { return nil }
+      guard let position = context.position, context.keys[level] != nil,
+        country == nil || context.keys[1] == nil || context.keys[1] == country
+      else { return nil }
       let radians = Double.pi / 180
       let cosine =
         sin(latitude * radians) * sin(position.latitude * radians)
@@ -257,10 +323,11 @@ struct CatalogueModel {
       return acos(max(-1, min(1, cosine))) * 6_371_008.8
     }
     let near = contexts.compactMap { context in distance(context).map { (context: context, distance: $0) } }
-      .filter { $0.distance <= 5000 }
+      .filter { $0.distance <= metres }
     guard let least = near.map(\.distance).min() else { return nil }
-    // Contexts in the same coordinate: the latest one.
-    return near.filter { $0.distance < least + 0.001 }.max { $0.context.order < $1.context.order }?.context
+    // Contexts in the same position: the latest one.
+    let same = near.filter { $0.distance < least + 0.001 }
+    return same.max { $0.context.order < $1.context.order }?.context.keys[level]
   }
 
   /// Returns the visible sections in order, each with the context that serves it.
@@ -269,15 +336,21 @@ struct CatalogueModel {
     for serving in serving(location, inherits: inherits) {
       for section in serving.context.sections
       where !found.contains(where: { $0.section.name == section.name }) {
-        if serving.isExact || section.entities.contains(where: { serving.scopes.contains($0.scope) }) {
+        if serving.seesAll || section.entities.contains(where: { serving.scopes.contains($0.scope) }) {
           found.append((section, serving))
         }
       }
     }
-    let inherited = found.filter { !$0.serving.isExact && $0.serving.level < 5 }.sorted {
-      (-$0.serving.level, $0.section.number) < (-$1.serving.level, $1.section.number)
+    // The contexts at its coordinate come in the order of their updates.
+    let own = Self.keys(location)[5]
+    func isHere(_ serving: Serving) -> Bool {
+      serving.isExact || (own != nil && serving.context.keys[5] == own && serving.level == 5)
     }
-    return found.filter { $0.serving.isExact || $0.serving.level == 5 } + inherited
+    let inherited = found.filter { !isHere($0.serving) }.sorted {
+      (-$0.serving.level, $0.serving.rank, $0.section.number)
+        < (-$1.serving.level, $1.serving.rank, $1.section.number)
+    }
+    return found.filter { isHere($0.serving) } + inherited
   }
 
   func headers(_ location: Location, inherits: Bool = true) -> [String] {
@@ -305,7 +378,7 @@ struct CatalogueModel {
       return nil
     }
     var answer = Answer(content: "", missing: [], expired: [])
-    answer.content = fill(section.template, serving, !serving.isExact, allowExpired, true, &answer) ?? "null"
+    answer.content = fill(section.template, serving, !serving.seesAll, allowExpired, true, &answer) ?? "null"
     return answer
   }
 

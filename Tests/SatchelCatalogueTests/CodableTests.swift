@@ -68,12 +68,12 @@ struct CodableTests {
     try check(
       plain,
       #"{"section":"p","display_title":null,"config":null,"extra":{},"entity_count":2,"updated_at":3,"#
-        + #""level":"country","nearby":null}"#
+        + #""level":"country","resolved":{}}"#
     )
     try check(
       Section(header: plain, content: ["a": 1], missing: ["p:a"], expired: ["p:b"]),
       #"{"section":"p","display_title":null,"config":null,"extra":{},"entity_count":2,"updated_at":3,"#
-        + #""level":"country","nearby":null,"#
+        + #""level":"country","resolved":{},"#
         + #""missing":["p:a"],"expired":["p:b"],"content":{"a":1}}"#)
   }
 
@@ -84,7 +84,7 @@ struct CodableTests {
       (#"{"section":1}"#, "/section", "not a string"),
       (#"{"section":"s","entity_count":0.5}"#, "/entity_count", "not an integer"),
       (#"{"section":"s","entity_count":0,"updated_at":0}"#, "", "there is no \"level\""),
-      (#"{"section":"s","entity_count":0,"updated_at":0,"level":"moon"}"#, "/level", "name of a level"),
+      (#"{"section":"s","entity_count":0,"updated_at":0,"level":"moon"}"#, "/level", "name of a scope"),
     ])
   func refused(_ text: String, _ pointer: String, _ reason: String) throws {
     let error = try #require(throws: JSONError.self) {

@@ -18,7 +18,7 @@ struct LoadTests {
     "a place without its own content sees content that covers it, at the most specific shared level",
     arguments: [
       (
-        "Presqu'île", "Lyon", "ara", "fr", Level.sublocality, 5,
+        "Presqu'île", "Lyon", "ara", "fr", Scope.sublocality, 5,
         #"{"g":{"v":"g"},"c":{"v":"c"},"a":{"v":"a"},"box":{"l":{"v":"l"}},"p":{"v":"p"},"list":[]}"#
       ),
       (
@@ -32,13 +32,13 @@ struct LoadTests {
       ("", "Paris", "idf", "fr", .country, 2, #"{"g":{"v":"g"},"c":{"v":"c"},"box":{},"list":[]}"#),
     ])
   func fallback(
-    part: String, town: String, area: String, country: String, level: Level, count: Int, expected: String
+    part: String, town: String, area: String, country: String, level: Scope, count: Int, expected: String
   ) throws {
     let fixture = try CatalogueFixture()
     try fixture.persist("s", Self.everything, at: home())
     try fixture.persist("only here", #"{"note":1,"l":{"v":1,\#(tag("o:1", "coordinate"))}}"#, at: home())
     let moved = try Location(
-      latitude: 45.7601, longitude: 4.85, sublocality: part.isEmpty ? nil : part, locality: town,
+      latitude: 46.7601, longitude: 4.85, sublocality: part.isEmpty ? nil : part, locality: town,
       adminArea: area,
       countryCode: country)
     let headers = try fixture.catalogue.sections(at: moved)
@@ -68,19 +68,45 @@ struct LoadTests {
       #expect(try fixture.catalogue.sections(at: location).map(\.entityCount) == [6])
       #expect(try fixture.catalogue.sections(at: location).map(\.level) == [.coordinate])
     }
-    #expect(try fixture.catalogue.hasCached(Location(latitude: 45.7501, longitude: 4.85), nearby: 0) == nil)
+    #expect(
+      try fixture.catalogue.hasCached(Location(latitude: 45.7501, longitude: 4.85), nearby: 0) == .inherited)
+    #expect(
+      try fixture.catalogue.sections(at: Location(latitude: 45.7501, longitude: 4.85), nearby: 0).map(\.level)
+        == [.global])
   }
 
-  @Test("another country sees nothing, not even global content")
+  @Test("another country sees only global content, and so does the high sea")
   func anotherCountry() throws {
     let fixture = try CatalogueFixture()
     try fixture.persist("s", Self.everything, at: home())
-    for location in [try place("de"), try place("de", "ara", "Lyon", "Presqu'île")] {
-      #expect(try fixture.catalogue.sections(at: location).isEmpty)
-      #expect(try fixture.catalogue.load("s", at: location) == nil)
-      #expect(try fixture.catalogue.plan(for: location).isEmpty)
-      #expect(try fixture.catalogue.hasCached(location) == nil)
+    try fixture.persist("t", #"{"c":{"v":"c",\#(tag("t:c", "country"))}}"#, at: home())
+    for location in [
+      try place("de"), try place("de", "ara", "Lyon", "Presqu'île"),
+      try Location(latitude: 0, longitude: -30),
+    ] {
+      #expect(try fixture.catalogue.sections(at: location).map(\.section) == ["s"])
+      #expect(try fixture.catalogue.sections(at: location).map(\.level) == [.global])
+      #expect(try fixture.shown("s", at: location) == #"{"g":{"v":"g"},"box":{},"list":[]}"#)
+      #expect(try fixture.catalogue.plan(for: location).map(\.plan.fresh) == [["s:g"]])
+      #expect(try fixture.catalogue.hasCached(location) == .inherited)
+      #expect(try fixture.catalogue.sections(at: location, inherit: false).isEmpty)
     }
+    // A complete location inherits nothing.
+    try fixture.catalogue.deliver(["location": place("de").json, "sections": []], complete: true)
+    #expect(try fixture.catalogue.sections(at: place("de")).isEmpty)
+    try fixture.expectSound()
+    // The latest context that has the section serves, until it is removed.
+    try fixture.persist("s", #"{"n":{"v":"new",\#(tag("s:n", "global"))}}"#, at: place("es"))
+    #expect(try fixture.shown("s", at: place("it")) == #"{"n":{"v":"new"}}"#)
+    try fixture.persist("u", #"{"u":1}"#, at: place("es"))
+    try fixture.persist("s", #"{"n":1}"#, at: place("es"))
+    try fixture.expectSound()
+    #expect(try fixture.shown("s", at: place("it")) == #"{"g":{"v":"g"},"box":{},"list":[]}"#)
+    try fixture.catalogue.deleteContext(home())
+    #expect(try fixture.catalogue.sections(at: place("it")).isEmpty)
+    try fixture.expectSound()
+    try fixture.satchel.catalogue.repair()
+    try fixture.expectSound()
   }
 
   @Test("a location that shares only the coordinate inherits coordinate and global content")

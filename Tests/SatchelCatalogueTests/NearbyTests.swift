@@ -5,7 +5,7 @@ import Testing
 
 @testable import SatchelCatalogue
 
-@Suite("Coordinates without names")
+@Suite("Levels that are resolved by distance")
 struct NearbyTests {
   /// Returns the distance of two positions as the angle between two vectors: another formula than the
   /// library's.
@@ -133,26 +133,36 @@ struct NearbyTests {
     let near = try Location(latitude: 48.8567, longitude: 2.3522)
     let headers = try fixture.catalogue.sections(at: near)
     #expect(headers.map(\.section) == ["s", "t"])
-    #expect(headers.map(\.level) == [.locality, .adminarea])
-    #expect(headers.map(\.nearby?.location) == [here, here])
-    #expect(headers.allSatisfy { (11..<12).contains($0.nearby?.distance ?? 0) })
+    #expect(headers.map(\.level) == [.coordinate, .adminarea])
+    #expect(headers.map { $0.resolved.first?.location } == [here, here])
+    #expect(
+      headers.map { $0.resolved.map(\.level) } == [
+        [.coordinate, .locality, .adminarea, .country], [.adminarea, .country],
+      ])
+    #expect(headers.allSatisfy { $0.resolved.allSatisfy { (11..<12).contains($0.metres) } })
     let section = try #require(try fixture.catalogue.load("s", at: near))
     #expect(section.header == headers[0] && section.content["locality"]?["v"] == "paris")
-    #expect(section.content["coordinate"] == nil && section.content["note"] == nil)
+    #expect(section.content["coordinate"]?["v"] == "paris" && section.content["note"] == nil)
     #expect(try fixture.catalogue.plan(for: near).map(\.section) == ["s", "t"])
     #expect(try fixture.catalogue.hasCached(near) == .inherited)
     // The same location with its names is resolved to nothing else.
-    #expect(try fixture.catalogue.sections(at: here).allSatisfy { $0.nearby == nil })
+    #expect(try fixture.catalogue.sections(at: here).allSatisfy(\.resolved.isEmpty))
     // Not further than allowed, and not at all.
-    #expect(try fixture.catalogue.sections(at: near, nearby: 11).isEmpty)
-    #expect(try fixture.catalogue.load("s", at: near, nearby: 0) == nil)
-    #expect(try fixture.catalogue.plan(for: near, nearby: 0).isEmpty)
-    #expect(try fixture.catalogue.hasCached(near, nearby: 0) == nil)
+    func levels(_ location: Location, nearby: Double) throws -> [Scope] {
+      try fixture.catalogue.sections(at: location, nearby: nearby).map(\.level)
+    }
+    #expect(try levels(near, nearby: 11) == [.adminarea, .adminarea])
+    #expect(try levels(near, nearby: 1) == [.global, .global])
+    #expect(try levels(near, nearby: 0) == [.global, .global])
+    #expect(try fixture.catalogue.load("s", at: near, nearby: 0)?.content == ["global": ["v": "denis"]])
     #expect(try fixture.catalogue.sections(at: near, inherit: false).isEmpty)
-    #expect(try fixture.catalogue.sections(at: Location(latitude: 48.7, longitude: 2.3522)).isEmpty)
+    // Ten times as far for the admin area and the country.
+    #expect(
+      try levels(Location(latitude: 48.5, longitude: 2.3522), nearby: 5000) == [.adminarea, .adminarea])
+    #expect(try levels(Location(latitude: 48.3, longitude: 2.3522), nearby: 5000) == [.global, .global])
     // The nearest one counts, not the latest one.
     let between = try Location(latitude: 48.88, longitude: 2.3522)
-    #expect(try fixture.catalogue.sections(at: between).first?.nearby?.location == there)
+    #expect(try fixture.catalogue.sections(at: between).first?.resolved.first?.location == there)
     for distance in [-1, Double.nan] {
       #expect(throws: SatchelError.self) { try fixture.catalogue.sections(at: near, nearby: distance) }
       #expect(throws: SatchelError.self) {
@@ -171,14 +181,15 @@ struct NearbyTests {
     #expect(receipt.saved == 0 && receipt.problems.count == 1)
     // Its own section, and those that it inherits.
     #expect(try fixture.catalogue.sections(at: near).map(\.section) == ["t", "s"])
-    #expect(try fixture.catalogue.sections(at: near).map(\.nearby?.location.locality) == [nil, "Town"])
+    #expect(
+      try fixture.catalogue.sections(at: near).map { $0.resolved.first?.location.locality } == [nil, "Town"])
     #expect(try fixture.catalogue.hasCached(near) == .exact)
     // An edit of a section that is only near starts from nothing.
     try fixture.edit("s", #"{"operation":"merge"}"#, #"{"y":1}"#, at: near)
     #expect(try fixture.shown("s", at: near) == #"{"y":1}"#)
     // A delivered location without names gives none.
     let beside = try Location(latitude: 10.0015, longitude: 10)
-    #expect(try fixture.catalogue.sections(at: beside).first?.nearby?.location.locality == "Town")
+    #expect(try fixture.catalogue.sections(at: beside).last?.resolved.last?.location.locality == "Town")
     try fixture.expectSound()
   }
 
@@ -189,7 +200,8 @@ struct NearbyTests {
     let session = Session(fixture.catalogue)
     try session.show(Location(latitude: 10.001, longitude: 10))
     #expect(session.state.sections.map(\.name) == ["s"])
-    #expect(session.state.sections.first?.header?.nearby?.location.locality == "Town")
-    #expect(session.json["sections"]?.arrayValue?.first?["nearby"]?["location"]?["locality"] == "Town")
+    #expect(session.state.sections.first?.header?.resolved.first?.location.locality == "Town")
+    let resolved = session.json["sections"]?.arrayValue?.first?["resolved"]
+    #expect(resolved?["locality"]?["location"]?["locality"] == "Town")
   }
 }

@@ -1,4 +1,3 @@
-import CUTF8Proc
 import SatchelCore
 import SatchelJSON
 
@@ -46,7 +45,7 @@ public struct Location: Sendable, Equatable, JSONCodable {
 
     var keys: [PlaceKey] = []
     if let latitude, let longitude {
-      let components = [Coordinate(degrees: latitude).text, Coordinate(degrees: longitude).text]
+      let components = Coordinate.components(latitude, longitude)
       keys.append(PlaceKey(level: .coordinate, components: components))
     }
     if let country = countryCode.flatMap(PlaceText.normalize) {
@@ -148,6 +147,15 @@ struct Coordinate: Equatable, Sendable {
     units = degrees < 0 ? -rounded : rounded
   }
 
+  /// Returns the texts of a position. A position has one pair of them: the antimeridian is 180 degrees, and the
+  /// longitude of a pole 0.
+  static func components(_ latitude: Double, _ longitude: Double) -> [String] {
+    let (parallel, meridian) = (Coordinate(degrees: latitude), Coordinate(degrees: longitude))
+    let isPole = parallel.units.magnitude == 900_000
+    let east = meridian.units == -1_800_000 ? Coordinate(degrees: 180) : meridian
+    return [parallel.text, isPole ? Coordinate(degrees: 0).text : east.text]
+  }
+
   /// The shortest decimal text with at least one digit after the point: "31.2305", "10.0", "-0.1"; never
   /// "-0.0".
   var text: String {
@@ -155,92 +163,5 @@ struct Coordinate: Equatable, Sendable {
     digits = String(repeating: "0", count: 4 - digits.utf8.count) + digits
     while digits.utf8.count > 1, digits.utf8.last == UInt8(ascii: "0") { digits.removeLast() }
     return (units < 0 ? "-" : "") + String(units.magnitude / 10_000) + "." + digits
-  }
-}
-
-/// Normalizes names for use as components of keys: "São Paulo" becomes "sao_paulo".
-package enum PlaceText {
-  /// Returns the text in lower case and NFC, without commas, surrounding white space and the diacritics of
-  /// Latin, Greek and Cyrillic letters, with each run of inner white space as one "_". Control characters
-  /// count as white space. Does not depend on the locale.
-  ///
-  /// - Returns: nil when the result is empty
-  package static func normalize(_ text: String) -> String? {
-    var text = text
-    return text.withUTF8 { bytes in
-      bytes.allSatisfy { $0 < 0x80 } ? normalizeASCII(bytes) : normalizeUnicode(bytes)
-    }
-  }
-
-  /// Applies the same rules to ASCII, the common case, at a fraction of the cost.
-  private static func normalizeASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count)
-    var gap = false
-    for byte in bytes where byte != UInt8(ascii: ",") {
-      if byte <= 0x20 || byte == 0x7F {
-        gap = true
-        continue
-      }
-      if gap, !result.isEmpty { result.append(UInt8(ascii: "_")) }
-      gap = false
-      result.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte)
-    }
-    return result.isEmpty ? nil : String(decoding: result, as: UTF8.self)
-  }
-
-  private static func normalizeUnicode(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
-    let text = String(decoding: bytes, as: UTF8.self)
-    // Decomposed first, so that NFC and NFD input give the same result.
-    let letters = NormalForm.decomposed(text.unicodeScalars.map { Int32(bitPattern: $0.value) })
-    // Decomposed again: lower-casing can produce composed letters, and a removed comma can join marks.
-    var scalars = NormalForm.decomposed(joiningWords(lowercased(letters)))
-    removeDiacritics(&scalars)
-    let composed = NormalForm.composed(scalars)
-    return composed.isEmpty ? nil : string(composed)
-  }
-
-  /// Removes commas and surrounding white space, and replaces each run of inner white space by one "_".
-  private static func joiningWords(_ scalars: [Int32]) -> [Int32] {
-    var result: [Int32] = []
-    result.reserveCapacity(scalars.count)
-    var gap = false
-    for scalar in scalars where scalar != 0x2C {
-      if LetterTable.isSpace(scalar) {
-        gap = true
-        continue
-      }
-      if gap, !result.isEmpty { result.append(0x5F) }
-      gap = false
-      result.append(scalar)
-    }
-    return result
-  }
-
-  /// Removes the marks that follow a letter of one of the three scripts; other marks are part of the word.
-  private static func removeDiacritics(_ scalars: inout [Int32]) {
-    var followsLetter = false
-    scalars.removeAll { scalar in
-      if LetterTable.isMark(scalar) { return followsLetter }
-      followsLetter = LetterTable.losesMarks(scalar)
-      return false
-    }
-  }
-
-  private static func lowercased(_ scalars: [Int32]) -> [Int32] {
-    var result = scalars.map { utf8proc_tolower($0) }
-    // The only rule of lower-casing that depends on the context: a sigma at the end of a word.
-    for (position, scalar) in scalars.enumerated() where scalar == 0x3A3 {
-      if LetterTable.endsWord(scalars, at: position) { result[position] = 0x3C2 }
-    }
-    return result
-  }
-
-  private static func string(_ scalars: [Int32]) -> String {
-    var view = String.UnicodeScalarView()
-    for scalar in scalars {
-      view.append(Unicode.Scalar(UInt32(truncatingIfNeeded: scalar)) ?? "\u{FFFD}")
-    }
-    return String(view)
   }
 }

@@ -163,7 +163,8 @@ struct PlaceChain: Equatable {
     }
   }
 
-  private static func find(_ key: PlaceKey, in connection: Connection) throws -> Int64 {
+  /// Returns the row of a place; 0 where nothing was ever delivered for it.
+  static func find(_ key: PlaceKey, in connection: Connection) throws -> Int64 {
     try connection.number("SELECT id FROM place WHERE identity = ?", .text(key.identity))
   }
 
@@ -185,10 +186,11 @@ struct Coverage: Equatable {
 
   private init(bits: Int) { self.bits = bits }
 
-  /// Creates the set of the scopes at which both have the same key, and `global`.
-  init(of location: PlaceChain, by context: PlaceChain) {
+  /// Creates the set of the scopes at which a context has a place of the location, and `global`.
+  init(of location: ResolvedPlaces, by context: PlaceChain) {
     bits = 1
-    for level in Level.allCases where location[level] != 0 && location[level] == context[level] {
+    for level in Level.allCases
+    where context[level] != 0 && location.contains(context[level], at: level) {
       bits |= 1 << level.rawValue
     }
   }

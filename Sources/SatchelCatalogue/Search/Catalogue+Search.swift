@@ -127,9 +127,6 @@ private struct EntitySearch {
   var sections: [Int64: String]?
   var foundExpired = false
 
-  /// The length of an excerpt, in scalars, before and after the beginning of a word.
-  private static let (before, after) = (40, 80)
-
   private struct Candidate {
     var record: EntityRecord
     var section: String
@@ -206,16 +203,6 @@ private struct EntitySearch {
       }
     }
     guard let best else { return record.displayName }
-    let scalars = Array(best.text.unicodeScalars)
-    var from = max(0, min(best.start, scalars.count) - Self.before)
-    var to = min(scalars.count, best.start + Self.after)
-    // Not within a word, where there are spaces nearby.
-    if from > 0, let space = scalars[from..<min(from + 20, scalars.count)].firstIndex(of: " ") {
-      from = min(space + 1, best.start)
-    }
-    if to < scalars.count, let space = scalars[max(from, to - 20)..<to].lastIndex(of: " ") { to = space }
-    var excerpt = String.UnicodeScalarView()
-    excerpt.append(contentsOf: scalars[from..<max(from, to)])
-    return (from > 0 ? "…" : "") + String(excerpt) + (to < scalars.count ? "…" : "")
+    return Excerpt.text(best.text, around: best.start)
   }
 }

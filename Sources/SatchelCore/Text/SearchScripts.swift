@@ -28,19 +28,4 @@ enum SearchScripts {
     (0x05D0...0x05F2).contains(scalar) || (0x0620...0x06FF).contains(scalar)
       || (0x0750...0x077F).contains(scalar)
   }
-
-  /// Returns the letters that people type for one with a stroke or ligature, which has no decomposition.
-  static func base(of scalar: Int32) -> [Int32] {
-    switch scalar {
-    case 0x00E6: [0x61, 0x65]  // æ
-    case 0x00F8: [0x6F]  // ø
-    case 0x0111: [0x64]  // đ
-    case 0x0127: [0x68]  // ħ
-    case 0x0131: [0x69]  // ı
-    case 0x0142: [0x6C]  // ł
-    case 0x0153: [0x6F, 0x65]  // œ
-    case 0x0167: [0x74]  // ŧ
-    default: [scalar]
-    }
-  }
 }

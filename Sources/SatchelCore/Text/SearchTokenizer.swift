@@ -76,7 +76,7 @@ package struct SearchTokenizer {
     }
     let options = utf8proc_option_t(
       UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_COMPAT.rawValue
-        | UTF8PROC_CASEFOLD.rawValue)
+        | UTF8PROC_CASEFOLD.rawValue | UTF8PROC_IGNORE.rawValue)
     var boundary: Int32 = 0
     let count = utf8proc_decompose_char(scalar, &parts, parts.count, options, &boundary)
     guard (1...parts.count).contains(count) else { return count == 0 ? () : end(body) }
@@ -92,7 +92,12 @@ package struct SearchTokenizer {
       isDecomposed = true
     case UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LT, UTF8PROC_CATEGORY_LM,
       UTF8PROC_CATEGORY_LO, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_NO:
-      for base in SearchScripts.base(of: scalar) { append(base, at: position) }
+      // Some are letters: all kinds of apostrophes separate words, as the one of ASCII does.
+      if LetterTable.isApostrophe(scalar) { return end(body) }
+      let (base, second) = LetterTable.base(of: scalar)
+      append(base, at: position)
+      if second != 0 { append(second, at: position) }
+      if LetterTable.isConjoining(scalar) { isDecomposed = true }
       losesMarks = LetterTable.losesMarks(scalar) || SearchScripts.hasOptionalMarks(scalar)
     // Joiners, soft hyphens and marks of direction are inside of words.
     case UTF8PROC_CATEGORY_CF: break

@@ -110,8 +110,11 @@ struct CatalogueShowCommand: ParsableCommand {
 
   /// Returns the level at which a section was found, and from where.
   private func by(_ header: SectionHeader) -> String {
-    guard let nearby = header.nearby else { return "by \(header.level.name)" }
-    return "by \(header.level.name) of \(nearby.location.name), \(Int(nearby.distance.rounded())) m away"
+    guard
+      let resolved = header.resolved.first(where: { Scope($0.level) == header.level })
+        ?? header.resolved.first
+    else { return "by \(header.level.name)" }
+    return "by \(header.level.name) of \(resolved.location.name), \(Int(resolved.metres.rounded())) m away"
   }
 
   private func json(_ section: Section) -> JSONValue {
