@@ -43,7 +43,7 @@ static inline json_t *info(const char *asset) {
 
 /** Puts bytes, and gives the reference as text, which the caller frees. */
 static inline char *put(const unsigned char *bytes, size_t size) {
-    must(satchel_assets_put(store, (satchel_bytes){bytes, size}, text("image/png"), &out), "putting");
+    must(satchel_assets_put(store, (satchel_bytes){bytes, size}, text("image/png"), false, &out), "putting");
     json_t *asset = take(&out);
     CHECK(number_at(asset, "/_asset/size") == (long long)size, "its size");
     CHECK(strcmp(text_at(asset, "/_asset/type"), "image/png") == 0, "its type");
