@@ -118,14 +118,14 @@ struct StoreAssetTests {
     try notes.put("b", ["title": "not sensitive"])
     let plain = try phone.sync(with: remote, user: user, options: options(.lazy))
     #expect(plain.assets.uploaded == 0 && plain.records.uploaded == 1)
-    #expect(plain.records.failed.map(\.error.code) == [.unauthorized], "\(plain)")
+    #expect(plain.failed.map(\.code) == [.unauthorized], "\(plain)")
     try phone.rekey(remote, user: user, to: logKey)
     #expect(
       try phone.sync(with: remote, user: user, options: options(.lazy, key: logKey)).assets.uploaded == 1)
 
     _ = try tablet.records("notes", synced: true)
     let locked = try tablet.sync(with: remote, user: user, options: options(.all, key: logKey))
-    #expect(locked.assets.failed.map(\.error.code) == [.unauthorized], "\(locked)")
+    #expect(locked.assets.failed.map(\.code) == [.unauthorized], "\(locked)")
     #expect(try tablet.assets.state(of: asset) == .remote)
     try tablet.state.setKey([UInt8](repeating: 2, count: 32))
     #expect(try tablet.fetchAssets([asset], from: remote).fetched == 1)
