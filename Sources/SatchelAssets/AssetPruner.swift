@@ -123,7 +123,9 @@ struct AssetPruner {
 
   private mutating func removeBytes(_ candidate: Candidate) throws {
     guard candidate.row.place != .absent else { return }
-    try table.removeBytes(candidate.row, candidate.digest)
+    // With the name of its file.
+    guard let row = try table.row(candidate.row.id) else { return }
+    try table.removeBytes(row, candidate.digest)
     report.removed += 1
     report.removedBytes += candidate.row.size ?? 0
   }

@@ -143,8 +143,9 @@ struct AssetBackupTests {
   @Test func `statistics and the list know the assets`() throws {
     let fixture = try AssetFixture()
     let (store, large, _) = try filled(fixture)
-    let subject = try #require(try store.statistics().subjects.first { $0.name == "assets" })
-    #expect(subject.counts.map(\.count) == [2, 101_000, 1, 100_000])
+    let assets = try store.statistics().assets
+    #expect(assets.here.count == 2 && assets.here.bytes == 101_000)
+    #expect(assets.files.count == 1 && assets.files.bytes == 100_000)
     #expect(try store.assets.info(of: large).size == 100_000)
   }
 }

@@ -44,7 +44,7 @@ final class HostileFixture: Sendable {
         SELECT 0, id, 'c9', 2, 0, 0, 5, x'7b7d' FROM record_collection;
       UPDATE asset_source SET etag = 'etag', fetched_at = 5, retry_at = 5, error = 'offline';
       INSERT INTO asset_garbage(name) VALUES(zeroblob(32));
-      INSERT INTO asset_transfer(asset, file) SELECT id, '0123456789abcdef0123456789abcdef' FROM asset WHERE place = 0;
+      INSERT INTO asset_transfer(asset, file) SELECT max(id), '0123456789abcdef0123456789abcdef' FROM asset;
       INSERT INTO asset_sweep(id, swept_at) VALUES(1, 5);
       """)
     try raw.settle()

@@ -15,6 +15,12 @@ extension SyncLogTables {
         AND substr(coalesce(remote, base), 1, 1) = x'01' LIMIT 1
         """, .integer(state.generation)
       ) { found = try table.row(try $0.integer(0))?.key }
+      if found == nil {
+        try connection.each(
+          "SELECT entry FROM sync_asset WHERE generation = ? AND sensitive IS NOT NULL AND entry IS NOT NULL LIMIT 1",
+          .integer(state.generation)
+        ) { found = try table.row(try $0.integer(0))?.key }
+      }
       for name in sensitive where found == nil {
         guard let collection = try table.collection(name) else { continue }
         try connection.each(
