@@ -75,20 +75,27 @@ extension Store {
   }
 
   package static func restore(_ backup: String, to path: String, options: StoreOptions) throws -> String? {
-    var replaced: [AssetDigest] = []
+    var (replaced, moved) = ([AssetDigest](), String?.none)
     func copyFiles(_ source: Connection) throws {
       replaced = try AssetStore.allFiles(at: path)
       _ = try AssetStore.copyFiles(
         of: source, at: DiskFile.resolvingLinks(backup), to: path, calls: options.fileCalls)
     }
-    let report = try StoreRestore(migrations: migrations, subjects: subjects, options: options).restore(
-      backup: backup, to: path, beside: copyFiles)
-    // The replaced store keeps its files; those that the restored one does not need are removed by a sweep.
-    if let quarantine = report.quarantine {
-      try? AssetStore.copy(replaced, at: path, to: quarantine)
+    // The replaced store keeps its files. Those in the folder that the restored one does not need are removed by a sweep:
+    // there must be others by then.
+    func keepFiles(_ quarantine: String) throws {
+      moved = quarantine
+      try AssetStore.copy(replaced, at: path, to: quarantine, calls: options.fileCalls)
     }
-    try? distinguish(path)
-    return report.quarantine
+    let restore = StoreRestore(migrations: migrations, subjects: subjects, options: options)
+    do {
+      let report = try restore.restore(backup: backup, to: path, beside: copyFiles, aside: keepFiles)
+      try? distinguish(path)
+      return report.quarantine
+    } catch {
+      if let moved { try? AssetFolder(of: moved).removeAll(withoutBackup: moved) }
+      throw error
+    }
   }
 }
 

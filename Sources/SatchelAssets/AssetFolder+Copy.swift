@@ -179,10 +179,12 @@ extension AssetStore {
   }
 
   /// Gives files of one store's folder to another's.
-  package static func copy(_ files: [AssetDigest], at path: String, to target: String) throws {
+  package static func copy(
+    _ files: [AssetDigest], at path: String, to target: String, calls: FileCalls = .system
+  ) throws {
     if files.isEmpty { return }
     _ = try AssetFolder(of: DiskFile.resolvingLinks(path)).give(
-      files, to: AssetFolder(of: try DiskFile.resolvingLinks(target)))
+      files, to: AssetFolder(of: try DiskFile.resolvingLinks(target), calls: calls))
   }
 
   /// Removes the files of a backup that its rows do not name: those of an earlier backup at the same path.

@@ -50,6 +50,44 @@ struct AssetBackupTests {
     #expect(try Store(path: replaced).assets.verify() == AssetVerifyReport(checked: 1))
   }
 
+  @Test func `a restore that cannot keep the files of the store that it replaces replaces nothing`() throws {
+    let fixture = try AssetFixture()
+    let (store, large, _) = try filled(fixture)
+    let backup = fixture.directory.path + "/backup.satchel"
+    try store.backup(to: backup)
+    let newer = try store.assets.put(AssetFixture.bytes(90_000, 3))
+    try store.records("notes").put("b", ["large": newer.json])
+    try store.close()
+    var options = StoreOptions()
+    options.fileCalls.makeDirectory = { directory, name in
+      guard name.contains(".quarantine-") else { return FileCalls.system.makeDirectory(directory, name) }
+      errno = ENOSPC
+      return -1
+    }
+    #expect(code { _ = try Store.restore(backup, to: fixture.path, options: options) } == .full)
+    let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path)
+    #expect(!names.contains { $0.contains(".quarantine-") })
+    let kept = try fixture.open()
+    #expect(try kept.assets.bytes(of: newer) == AssetFixture.bytes(90_000, 3))
+    #expect(try kept.assets.verify() == AssetVerifyReport(checked: 3))
+    #expect(try kept.assets.state(of: large) == .here && kept.check() == [])
+  }
+
+  @Test func `a restore over a store of which only the WAL is left has its files`() throws {
+    let fixture = try AssetFixture()
+    let (store, large, small) = try filled(fixture)
+    let backup = fixture.directory.path + "/backup.satchel"
+    try store.backup(to: backup)
+    try store.close()
+    try FileManager.default.removeItem(atPath: fixture.path)
+    try Data([1, 2, 3]).write(to: URL(filePath: fixture.path + "-wal"))
+    #expect(try Store.restore(backup, to: fixture.path) != nil)
+    let restored = try fixture.open()
+    let expected = [AssetFixture.bytes(100_000, 1), AssetFixture.bytes(1000, 2)]
+    #expect(try contents(restored, [large, small]) == expected)
+    #expect(try restored.check() == [])
+  }
+
   @Test func `a backup that replaces another has no files of it, and one without assets has none`() throws {
     let fixture = try AssetFixture()
     let (store, large, _) = try filled(fixture)

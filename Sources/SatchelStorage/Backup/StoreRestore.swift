@@ -38,12 +38,14 @@ package struct StoreRestore {
   /// - Parameters:
   ///   - target: the path of a store, damaged or not, that no process has open, or of no file
   ///   - beside: copies what belongs to the backup and is not in its file, before anything at the target changes
+  ///   - aside: copies what belongs to the previous store, and is not in its file, to its new path; when it throws, that
+  ///     store stays where it is
   /// - Throws: `.foreign`, `.damaged`, `.newer`, `.notFound` for the backup; `.busy` when the target is open
   ///   somewhere; `.invalid` when both are the same file or one is not a file; `.cancelled`, `.full`, `.io`
   @discardableResult
   package func restore(
     backup: String, to target: String, progress: BackupProgress = { _, _ in true },
-    beside: (Connection) throws -> Void = { _ in }
+    beside: (Connection) throws -> Void = { _ in }, aside: (String) throws -> Void = { _ in }
   ) throws -> Report {
     for path in [backup, target] where path.isEmpty || path.utf8.contains(0) || path == ":memory:" {
       throw SatchelError(.invalid, "\(path == backup ? "backup" : "target"): is not the path of a file")
@@ -69,6 +71,11 @@ package struct StoreRestore {
             of: DatabaseFile.fullPath(of: target), timeout: options.busyTimeout)
           try beside(source)
           earlier = try moveAside(target)
+          if let earlier {
+            // Without a database at the target its folder has moved, with what was copied.
+            if earlier.inode == nil { try beside(source) }
+            try aside(earlier.path)
+          }
         }
       } catch {
         if let earlier { undoMoveAside(earlier, to: target) }
