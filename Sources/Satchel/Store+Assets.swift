@@ -82,7 +82,7 @@ extension Store {
   ) throws -> RemoteAssetReader {
     try database.refuseNetworkWork("assets cannot be fetched in a batch")
     let identity = try identity(of: remote)
-    guard try database.has(SyncLogSchema.subject), let owner = try syncLog.owner() else {
+    guard let owner = try syncLog.lastBound() else {
       throw SatchelError(.invalid, "\(path): was never synchronized, and has no assets in a remote")
     }
     guard owner.remote == identity else {

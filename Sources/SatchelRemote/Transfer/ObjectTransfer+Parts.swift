@@ -7,8 +7,8 @@ extension ObjectTransfer {
   /// Writes a file as an object in parts, and continues an upload that an earlier run has left: its parts with the
   /// file's bytes are not sent again.
   func uploadParts(
-    _ key: ObjectKey, from body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata,
-    to store: any MultipartStore
+    _ key: ObjectKey, from body: FileBody, partSize: Int64, condition: ObjectCondition,
+    metadata: ObjectMetadata, to store: any MultipartStore
   ) throws(ObjectStoreError) -> ReliableWriter.Outcome {
     var metadata = metadata
     if metadata.values.isEmpty {
@@ -16,7 +16,6 @@ extension ObjectTransfer {
       let checksum = try body.digests(cancellation).sha256.hexadecimal
       metadata = try ObjectMetadata([ReliableWriter.checksumName: checksum])
     }
-    let partSize = store.limits.partSize(of: body.count)
     var left = try resumable(key, of: body, partSize: partSize, in: store)
     for attempt in 1... {
       let upload: ObjectUpload

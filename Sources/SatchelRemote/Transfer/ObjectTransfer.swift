@@ -34,17 +34,21 @@ package struct ObjectTransfer: Sendable {
   ///   - metadata: the SHA-256 is added to it where the whole body is written at once, and the store does not name
   ///     content by it
   ///   - isDurable: false where `LazyObjectStore.makeDurable` follows for several objects
+  ///   - whole: the largest body that is written at once where the store has parts: an upload of a larger one that is
+  ///     interrupted goes on with the next part
   /// - Throws: `.tooLarge` for a file above the store's limit; the errors of the file, of the class `object`; as
   ///   `ReliableWriter`
   package func upload(
     _ key: ObjectKey, from body: FileBody, condition: ObjectCondition, metadata: ObjectMetadata = .none,
-    isDurable: Bool = true
+    isDurable: Bool = true, whole: Int64 = .max
   ) throws(ObjectStoreError) -> ReliableWriter.Outcome {
-    let (limits, interval) = (store.limits, ProgressInterval(progress))
+    let (limits, interval) = (store.limits.dividing(above: whole), ProgressInterval(progress))
     let body = body.observed { count throws(ObjectStoreError) in try interval.add(count) }
     guard body.count <= limits.object else { throw .tooLarge(key, limit: limits.object) }
     if body.count > limits.whole, let store = store as? any MultipartStore {
-      return try uploadParts(key, from: body, condition: condition, metadata: metadata, to: store)
+      return try uploadParts(
+        key, from: body, partSize: limits.partSize(of: body.count), condition: condition, metadata: metadata,
+        to: store)
     }
     return try ReliableWriter(store, retry: retry).write(
       key, body, condition: condition, metadata: metadata, isDurable: isDurable, cancellation: cancellation)

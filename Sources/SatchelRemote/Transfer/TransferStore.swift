@@ -133,6 +133,12 @@ package struct TransferLimits: Sendable, Equatable {
     self.part = part
   }
 
+  /// The limits with parts of 8 MiB for all bodies above a size, in a store that has parts.
+  package func dividing(above size: Int64) -> TransferLimits {
+    guard whole < object, size < whole else { return self }
+    return TransferLimits(object: object, whole: size, part: min(part, 8 << 20))
+  }
+
   /// The size of an object's parts: the last one may be smaller.
   func partSize(of size: Int64) -> Int64 {
     var part = part

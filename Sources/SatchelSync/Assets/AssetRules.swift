@@ -37,6 +37,8 @@ enum AssetRules {
     case reserve
     /// By naming the object that a lost log had, as suspect.
     case adopt(size: Int64, SyncAssetEntry.Location)
+    /// Not at all, which is accepted: it is missing on all devices until one uploads it.
+    case lose
   }
 
   /// Rule 2: how a record's content gets into the remote; nil when the record cannot go.

@@ -53,6 +53,10 @@ struct AssetContext: Sendable {
   /// Assets whose object could not be read by this sync, and those that could.
   var suspects: Set<AssetDigest> = []
   var cleared: Set<AssetDigest> = []
+  /// Whether records are sent whose assets no device has.
+  var acceptsLoss = false
+  /// Whether contents are sealed again whose keys were shown.
+  var reseals = true
   /// Whether all entries are searched for assets without an object.
   var searches = false
 }
@@ -67,6 +71,14 @@ struct AssetPlan: Sendable {
   var reservations: [AssetDigest: Int64] = [:]
   /// objects of a lost log that are named again.
   var adoptions: [AssetDigest: (size: Int64, location: SyncAssetEntry.Location)] = [:]
+  /// Assets that no device has, whose records are sent.
+  var lost: Set<AssetDigest> = []
+  /// Of the uploads, the contents that are not here: they are read from where they are.
+  var former: [AssetDigest: (size: Int64, location: SyncAssetEntry.Location)] = [:]
+  /// Whether all contents were sealed again.
+  var isResealed = false
+  /// Of all these, the assets that the remote has lost, or that are damaged there.
+  var repairs: Set<AssetDigest> = []
   /// Assets whose object could not be read, and those that could.
   var suspects: Set<AssetDigest> = []
   var cleared: Set<AssetDigest> = []
@@ -78,14 +90,15 @@ struct AssetPlan: Sendable {
   var bytes: Int64 = 0
 
   var isEmpty: Bool {
-    uploads.isEmpty && completions.isEmpty && reservations.isEmpty && adoptions.isEmpty && suspects.isEmpty
-      && cleared.isEmpty
+    uploads.isEmpty && completions.isEmpty && reservations.isEmpty && adoptions.isEmpty && lost.isEmpty
+      && suspects.isEmpty && cleared.isEmpty
   }
 
   mutating func add(_ digest: AssetDigest, _ way: AssetRules.Way, size: Int64?) {
     switch way {
     case .present: break
     case .adopt(let size, let location): adoptions[digest] = (size, location)
+    case .lose: lost.insert(digest)
     case .reserve: reservations[digest] = size ?? 0
     case .upload:
       if uploads.updateValue(size ?? 0, forKey: digest) == nil { bytes += size ?? 0 }

@@ -12,8 +12,6 @@ extension SyncAssetTables {
     var obstacle: SatchelError?
     /// Whether it goes only after another commit, which reserves objects.
     var isReserving: Bool { ways.contains { $0.way == .reserve } }
-    /// Whether all of its assets are in the remote.
-    var isPresent: Bool { ways.allSatisfy { $0.way == .present } }
   }
 
   /// Rule 2.
@@ -24,7 +22,9 @@ extension SyncAssetTables {
     var found = Ways()
     for digest in assets {
       let known = try known(digest, at: state, storage, context)
-      let way = AssetRules.way(known, adopts: state.head?.adopts ?? false, sizes)
+      var way = AssetRules.way(known, adopts: state.head?.adopts ?? false, sizes)
+      // Bytes that are here, and only could not be uploaded by this sync, are not lost.
+      if way == nil, context.acceptsLoss, try storage?.size(of: digest, connection) == nil { way = .lose }
       if way == nil || context.isHeld && way?.isUpload ?? false {
         found.obstacle = Self.obstacle(key, digest, known, context)
         return found
@@ -64,6 +64,10 @@ extension SyncAssetTables {
     let row = try row(digest, state.generation)
     known.hasEntry = row?.sequence != nil
     known.entry = try row.flatMap { try Self.asset(of: $0) }
+    if state.head?.reseals ?? false, let log = state.position?.log {
+      // Their keys were shown.
+      known.entry?.reservations.removeAll { $0.object.log != log }
+    }
     if context.suspects.contains(digest) { known.entry?.isSuspect = true }
     if context.cleared.contains(digest) { known.entry?.isSuspect = false }
     known.isReferred = try isReferred(digest, state.generation)
@@ -96,19 +100,65 @@ extension SyncAssetTables {
     to plan: inout AssetPlan, at state: SyncLogState, _ storage: (any AssetStorage)?, _ context: AssetContext,
     _ sizes: SyncSizes, isEncrypted: Bool
   ) throws {
-    guard let storage, !context.isHeld else { return }
+    guard storage != nil, !context.isHeld else { return }
+    let needed = try needed(state.generation, context)
     let halfDead = context.searches ? try halfDead(state.generation) : []
     var bytes: Int64 = 0
-    for digest in try needed(state.generation, context) + halfDead {
-      let entry = try row(digest, state.generation).flatMap { try Self.asset(of: $0) }
-      guard context.failed[digest] == nil, let size = try storage.size(of: digest, connection) else {
-        continue
+    for (digests, isRepair) in [(needed, true), (halfDead, false)] {
+      for digest in digests {
+        let known = try known(digest, at: state, storage, context)
+        let isSensitive = try storage?.isSensitive(digest, connection) ?? false
+        guard let size = known.size, isEncrypted || !isSensitive,
+          !isRepair || AssetRules.needsRepair(known.entry, isReferred: known.isReferred)
+        else { continue }
+        bytes += size
+        if bytes > sizes.assetBundle, bytes > size { return }
+        if isRepair { plan.repairs.insert(digest) }
+        if isSensitive { plan.sensitive.insert(digest) }
+        plan.add(digest, AssetRules.upload(size, known.entry, sizes), size: size)
       }
-      if try !isEncrypted && storage.isSensitive(digest, connection) { continue }
-      bytes += size
-      if bytes > sizes.assetBundle, bytes > size { return }
-      plan.add(digest, AssetRules.upload(size, entry, sizes), size: size)
     }
+  }
+
+  /// Adds uploads of contents that were sealed before the log was encrypted: its old packs showed their keys. Those that are
+  /// not here are read from where they are.
+  func addReseals(
+    to plan: inout AssetPlan, at state: SyncLogState, _ storage: (any AssetStorage)?, _ context: AssetContext,
+    _ sizes: SyncSizes
+  ) throws {
+    guard state.head?.reseals ?? false, let log = state.position?.log else { return }
+    let shown = try shown(state.generation, exceptIn: log)
+    plan.isResealed = shown.isEmpty
+    guard storage != nil, context.reseals, !context.isHeld else { return }
+    var bytes: Int64 = 0
+    for digest in shown {
+      let known = try known(digest, at: state, storage, context)
+      guard let entry = known.entry, let location = entry.location, context.failed[digest] == nil,
+        known.size != nil || !entry.isSuspect
+      else { continue }
+      bytes += entry.size
+      if bytes > sizes.bytesOfCommit, bytes > entry.size { return }
+      if known.size == nil { plan.former[digest] = (entry.size, location) }
+      if try storage?.isSensitive(digest, connection) ?? false { plan.sensitive.insert(digest) }
+      plan.add(digest, AssetRules.upload(entry.size, entry, sizes), size: entry.size)
+    }
+  }
+
+  /// The assets with an object or a reservation that has the name of another log.
+  private func shown(_ generation: Int64, exceptIn log: String) throws -> [AssetDigest] {
+    var found: [AssetDigest] = []
+    try connection.each(
+      """
+      SELECT sha256, object, next FROM sync_asset WHERE generation = ?1
+      AND (substr(object, 1, 16) <> ?2 OR next IS NOT NULL) LIMIT ?3
+      """, .integer(generation), .text(log), .integer(Self.maximumOfCommit)
+    ) { row in
+      let next = (row.textIfAny(2) ?? "").split(separator: " ").map(String.init)
+      if ([row.textIfAny(1)].compactMap { $0 } + next).contains(where: { AssetObject($0)?.log != log }) {
+        found.append(try Self.digest(row, 0))
+      }
+    }
+    return found
   }
 
   /// Contents that something refers to, in objects of which half is dead.
@@ -156,7 +206,7 @@ extension AssetRules.Way {
   var isUpload: Bool {
     switch self {
     case .upload, .complete, .reserve: true
-    case .present, .adopt: false
+    case .present, .adopt, .lose: false
     }
   }
 }

@@ -19,9 +19,11 @@ extension SyncLogRemote {
     guard case .written = outcome else { throw taken(object) }
   }
 
-  /// Writes a large object, in parts where the store has them.
-  func upload(_ object: AssetObject, _ body: FileBody) throws(ObjectStoreError) {
-    let outcome = try transfer.upload(object.key(user), from: body, condition: .ifAbsent)
+  /// Writes a large object, where the store has parts in those that an earlier sync has not written.
+  ///
+  /// - Parameter whole: the largest body that is written at once
+  func upload(_ object: AssetObject, _ body: FileBody, whole: Int64) throws(ObjectStoreError) {
+    let outcome = try transfer.upload(object.key(user), from: body, condition: .ifAbsent, whole: whole)
     guard case .written = outcome else { throw taken(object) }
   }
 
@@ -47,6 +49,27 @@ extension SyncLogRemote {
     guard opener.isComplete else {
       throw ObjectStoreError(
         .failed(.damaged), "asset \(seal.digest): chunks of it are missing", faultClass: .object)
+    }
+  }
+
+  /// Returns a content of at most `SyncSizes.wholeAsset` bytes.
+  ///
+  /// - Throws: as `read`
+  func content(
+    _ digest: AssetDigest, _ size: Int64, _ location: SyncAssetEntry.Location
+  ) throws -> any AssetBytes {
+    let seal = try AssetSeal(digest, size: size, key: location.key)
+    var content = AssetInMemory(bytes: [])
+    try read(0..<seal.layout.chunks, of: seal, at: location) { content.bytes += $0 }
+    return content
+  }
+
+  private struct AssetInMemory: AssetBytes {
+    var bytes: [UInt8]
+    var size: Int64 { Int64(bytes.count) }
+
+    func read(_ count: Int, at offset: Int64) throws -> [UInt8] {
+      Array(bytes.dropFirst(Int(offset)).prefix(count))
     }
   }
 

@@ -34,73 +34,87 @@ extension SyncLogRun {
       AssetRules.isUsable($1.location.object, log: generation.log, fence: generation.fence)
     }
     let known = assets.failed.count
-    for bundle in AssetBundle.bundles(plan.uploads.filter { uploadedAssets[$0.key] == nil }, sizes) {
-      try options.cancellation.check()
-      try upload(bundle, from: storage, as: newObject(state))
+    var uploads = AssetBundle.bundles(plan.uploads.filter { uploadedAssets[$0.key] == nil }, sizes).map {
+      AssetUpload(digests: $0, object: newObject(state), former: plan.former)
     }
+    try fetchLarge(&plan)
+    for (digest, found) in plan.completions.ordered(by: { $0.value.size < $1.value.size }) {
+      uploads.append(AssetUpload(digest, size: found.size, found.reservation))
+    }
+    for content in try write(uploads, from: storage) {
+      if plan.completions[content.digest] == nil {
+        uploadedAssets[content.digest] = UploadedAsset(size: content.size, location: content.location)
+      } else {
+        plan.located[content.digest] = (content.size, content.location)
+      }
+    }
+    try doubtFormer(plan)
     for digest in plan.uploads.keys {
       plan.located[digest] = uploadedAssets[digest].map { ($0.size, $0.location) }
-    }
-    for (digest, found) in plan.completions.ordered(by: { $0.value.size < $1.value.size }) {
-      plan.located[digest] = try complete(digest, found.size, found.reservation, from: storage).map {
-        (found.size, $0)
-      }
     }
     return assets.failed.count == known
   }
 
-  /// Writes some small contents, or one, as an object.
-  private mutating func upload(
-    _ digests: [AssetDigest], from storage: any AssetStorage, as object: AssetObject
-  ) throws {
-    var bundle = AssetBundle()
-    for digest in digests {
+  /// The maximum number of objects that are written at the same time: each small one is in memory.
+  private static let maximumTransfers = 4
+
+  /// Writes objects, several at the same time.
+  ///
+  /// - Returns: the contents that are in the remote now
+  private mutating func write(
+    _ uploads: [AssetUpload], from storage: any AssetStorage
+  ) throws -> [AssetUpload.Content] {
+    let (remote, sizes, isEnded) = (remote, sizes, Locked(false))
+    let outcomes = Locked<[AssetUpload.Outcome]>([])
+    inParallel(uploads, limit: min(options.parallel, Self.maximumTransfers)) { upload in
+      if isEnded.withLock({ $0 }) { return }
+      let outcome = upload.write(from: storage, to: remote, sizes)
+      if outcome.failed.contains(where: { Self.endsSync($0.error) }) { isEnded.withLock { $0 = true } }
+      outcomes.withLock { $0.append(outcome) }
+    }
+    let done = outcomes.withLock { $0 }
+    let written = done.flatMap(\.contents)
+    report.assets.uploaded += written.count
+    for failed in done.flatMap(\.failed) { try fail(failed.digests, failed.error) }
+    return written
+  }
+
+  /// Notes that objects of contents which are sealed again could not be read.
+  private func doubtFormer(_ plan: AssetPlan) throws {
+    let unreadable = plan.former.filter { digest, _ in
+      let code = assets.failed[digest]?.code
+      return code == .notFound || code == .damaged
+    }
+    try ledger.doubt(unreadable.values.map(\.location.object).ordered())
+  }
+
+  /// Downloads large contents that are sealed again, and are not here: they are not in memory as a whole.
+  private mutating func fetchLarge(_ plan: inout AssetPlan) throws {
+    guard let tables = ledger as? SyncLogTables else { return }
+    for digest in plan.completions.keys.ordered() where plan.former[digest] != nil {
       do {
-        try bundle.add(digest, storage.open(digest))
+        try RemoteAssetReader(tables, remote).fetch(digest)
       } catch {
+        plan.completions[digest] = nil
         try fail([digest], error)
       }
     }
-    if bundle.contents.isEmpty { return }
-    do throws(ObjectStoreError) {
-      try remote.upload(object, bundle.body)
-    } catch {
-      return try fail(bundle.contents.map(\.digest), error)
-    }
-    for content in bundle.contents {
-      let location = SyncAssetEntry.Location(
-        object: object, offset: content.offset, of: Int64(bundle.body.count), key: content.key)
-      uploadedAssets[content.digest] = UploadedAsset(size: content.size, location: location)
-      report.assets.uploaded += 1
-    }
   }
 
-  /// Writes a large content to its reservation, and continues what an earlier sync has left.
-  private mutating func complete(
-    _ digest: AssetDigest, _ size: Int64, _ reservation: SyncAssetEntry.Reservation,
-    from storage: any AssetStorage
-  ) throws -> SyncAssetEntry.Location? {
-    do {
-      let seal = try AssetSeal(digest, size: size, key: reservation.key)
-      let source = try SealedAsset(storage.open(digest), seal)
-      try remote.upload(reservation.object, FileBody(source, name: "asset \(digest)"))
-      report.assets.uploaded += 1
-      return SyncAssetEntry.Location(object: reservation.object, of: seal.layout.length, key: reservation.key)
-    } catch {
-      try fail([digest], error)
-      return nil
+  /// Whether an error concerns the whole remote, or is a cancellation.
+  private static func endsSync(_ error: any Error) -> Bool {
+    if let error = error as? ObjectStoreError {
+      guard error.faultClass == .object || error.faultClass == .transient else { return true }
     }
+    return SatchelError(converting: error).code == .cancelled
   }
 
   /// Notes that assets could not be uploaded; their records wait, and others go on.
   ///
   /// - Throws: the error, where it concerns the whole remote, or is a cancellation
   private mutating func fail(_ digests: [AssetDigest], _ error: any Error) throws {
-    if let error = error as? ObjectStoreError {
-      guard error.faultClass == .object || error.faultClass == .transient else { throw error }
-    }
+    if Self.endsSync(error) { throw error }
     let error = SatchelError(converting: error)
-    if error.code == .cancelled { throw error }
     if error.code == .damaged { for digest in digests { try ledger.assets?.noteDamage(of: digest) } }
     for digest in digests { assets.failed[digest] = error }
   }
@@ -149,41 +163,5 @@ extension SyncLogRun {
       if !isReadable, !doubt.isSuspect { assets.suspects.insert(doubt.digest) }
     }
     try ledger.endDoubts(doubted.map(\.digest))
-  }
-}
-
-/// Sealed contents that share an object.
-struct AssetBundle {
-  struct Content {
-    var digest: AssetDigest
-    var size: Int64
-    var offset: Int64
-    var key: [UInt8]
-  }
-
-  private(set) var contents: [Content] = []
-  private(set) var body: [UInt8] = []
-
-  /// - Throws: `SatchelError` for bytes that cannot be read, or have another SHA-256: nothing is added
-  mutating func add(_ digest: AssetDigest, _ bytes: any AssetBytes) throws {
-    let key = AssetSeal.newKey()
-    let sealed = try SealedAsset(bytes, AssetSeal(digest, size: bytes.size, key: key)).sealed()
-    contents.append(Content(digest: digest, size: bytes.size, offset: Int64(body.count), key: key))
-    body += sealed
-  }
-
-  /// Divides contents into objects: small ones share them.
-  static func bundles(_ contents: [AssetDigest: Int64], _ sizes: SyncSizes) -> [[AssetDigest]] {
-    var (bundles, length) = ([[AssetDigest]](), Int64.max)
-    for (digest, size) in contents.ordered(by: { $0.key < $1.key }) where size <= sizes.smallAsset {
-      let sealed = AssetLayout(size: size).length
-      if length > sizes.assetBundle - sealed {
-        bundles.append([])
-        length = 0
-      }
-      bundles[bundles.count - 1].append(digest)
-      length += sealed
-    }
-    return bundles + contents.filter { $1 > sizes.smallAsset }.keys.ordered().map { [$0] }
   }
 }

@@ -86,6 +86,31 @@ extension SyncLogTables {
   }
 }
 
+extension SyncLogTables {
+  /// The assets that documents of the store refer to, that have an object and no URL, and whose bytes are not here.
+  package func assetsOnlyInRemote() throws -> [(digest: AssetDigest, size: Int64)] {
+    guard try database.has(named: SyncLogSchema.name), try database.has(AssetSchema.subject) else {
+      return []
+    }
+    return try database.read { connection in
+      var found: [(digest: AssetDigest, size: Int64)] = []
+      try connection.each(
+        """
+        SELECT s.sha256, s.size FROM sync_asset s JOIN asset a ON a.sha256 = s.sha256
+        WHERE s.generation = (SELECT generation FROM sync_log) AND s.object IS NOT NULL AND a.place = 0
+        AND EXISTS(SELECT 1 FROM asset_reference WHERE asset = a.id)
+        AND NOT EXISTS(SELECT 1 FROM asset_reference WHERE asset = a.id AND source > 0)
+        AND NOT EXISTS(SELECT 1 FROM asset_source WHERE asset = a.id) ORDER BY a.id
+        """
+      ) { row in
+        let size = try row.integer(1, in: 0...AssetLayout.maximumSize)
+        found.append((try SyncAssetTables.digest(row, 0), size))
+      }
+      return found
+    }
+  }
+}
+
 /// An asset of the sync log, for the local half: its bytes can be evicted if they are in the remote, an entry refers to
 /// them, and no unsent change does.
 package struct RemoteAsset: Sendable, Equatable {
@@ -151,14 +176,22 @@ final class AssetEdit {
     _ plan: AssetPlan, _ tables: SyncAssetTables, writer: String, object: () -> AssetObject
   ) throws {
     for (digest, found) in plan.located {
-      var known = try asset(digest, tables) ?? SyncAssetEntry(size: found.size)
-      known.isSensitive = known.isSensitive || plan.sensitive.contains(digest)
-      new[digest] = known.located(at: found.location, size: found.size)
+      let known = try asset(digest, tables) ?? SyncAssetEntry(size: found.size)
+      var entry = known.located(at: found.location, size: found.size)
+      entry.unused = known.unused
+      entry.isSensitive = known.isSensitive || plan.sensitive.contains(digest)
+      new[digest] = entry
     }
     for (digest, size) in plan.reservations {
       var entry = try asset(digest, tables) ?? SyncAssetEntry(size: size)
       entry.isSensitive = entry.isSensitive || plan.sensitive.contains(digest)
       entry.reserve(SyncAssetEntry.Reservation(object: object(), key: AssetSeal.newKey(), writer: writer))
+      new[digest] = entry
+    }
+    for digest in plan.lost {
+      // A device that has the bytes knows by it that they are needed.
+      var entry = try asset(digest, tables) ?? SyncAssetEntry(size: 0)
+      entry.isSuspect = true
       new[digest] = entry
     }
     for (digest, found) in plan.adoptions where try asset(digest, tables) == nil {

@@ -59,8 +59,9 @@ struct SyncHead: Sendable, Equatable {
   /// Whether the log may have replaced one that was lost: objects of assets of other logs are not deleted, and an entry may
   /// name them again. True for a new log, also for the first one, whose writer cannot know whether there was another.
   var adopts = true
-  /// All objects of assets with a lower fence are named: sweeps have deleted the others.
-  var swept: Int64 = 0
+  /// Whether contents of assets with the name of another log are to be sealed again: the packs of that log, which was not
+  /// encrypted, showed their keys.
+  var reseals = false
   /// Tombstones up to this sequence number are not entries, and packs may lack them.
   var horizon: Int64 = 0
   /// The position in another log up to which this one has the same history.
@@ -172,7 +173,7 @@ struct SyncHead: Sendable, Equatable {
     }
     if horizon > 0 { add(#""horizon":\#(horizon),"#) }
     if adopts { add(#""adopt":true,"#) }
-    if swept > 0 { add(#""swept":\#(swept),"#) }
+    if reseals { add(#""reseal":true,"#) }
     if let follows {
       add(#""follows":{"epoch":\#(follows.epoch),"log":"\#(follows.log)","number":\#(follows.number)},"#)
     }
@@ -215,9 +216,8 @@ struct SyncHead: Sendable, Equatable {
 extension SyncHead {
   private static let known = [
     "format", "closed", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "times",
-    "horizon", "adopt", "swept", "follows", "key", "successions", "origin", "packs", "inline_from", "retired",
-    "missing",
-    "signature", SyncHeadChecksum.member,
+    "horizon", "adopt", "reseal", "follows", "key", "successions", "origin", "packs", "inline_from",
+    "retired", "missing", "signature", SyncHeadChecksum.member,
   ]
   private static let memberLimit = 64
 
@@ -253,6 +253,7 @@ extension SyncHead {
     }
     isClosed = try Self.isSet("closed", members)
     adopts = try Self.isSet("adopt", members)
+    reseals = try Self.isSet("reseal", members)
     let numbers = SyncPack.numbers
     position = Position(
       epoch: try members.integer("epoch", 1...numbers.upperBound), log: try members.digits("log", count: 16),
@@ -265,7 +266,6 @@ extension SyncHead {
     }
     self.digest = digest
     fence = try members.integer("fence", 0...position.number)
-    swept = try members.integerIfAny("swept", 0...fence) ?? 0
     times = try SyncTimes(members, number: position.number)
     horizon = try members.integerIfAny("horizon", 0...position.number) ?? 0
     if members.raw("follows") != nil {

@@ -124,8 +124,10 @@ extension SyncLogTables {
     of assets: AssetContext, _ connection: Connection, _ changes: inout SyncChanges
   ) throws {
     (changes.assets.suspects, changes.assets.cleared) = (assets.suspects, assets.cleared)
+    let tables = SyncAssetTables(connection)
+    try tables.addReseals(to: &changes.assets, at: changes.start, client.assets, assets, sizes)
     guard changes.start.work.hasDoubts || assets.searches else { return }
-    try SyncAssetTables(connection).addRepairs(
+    try tables.addRepairs(
       to: &changes.assets, at: changes.start, client.assets, assets, sizes, isEncrypted: keys != nil)
   }
 

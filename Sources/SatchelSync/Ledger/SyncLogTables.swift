@@ -205,6 +205,13 @@ extension SyncLogTables {
     return try database.read { try Self.owner($0) }
   }
 
+  /// The remote and the user that the store is bound to, or was last bound to; nil for a store that was never synchronized.
+  /// A sync of a store without content, with a remote without any, binds it and has no owner yet.
+  package func lastBound() throws -> SyncOwner? {
+    guard try database.has(named: SyncLogSchema.name) else { return nil }
+    return try database.read { try Self.bound($0) ?? Self.owner($0) }
+  }
+
   /// Makes the user of the sync log the owner: with the first head that was read or is about to be written, the
   /// content of both sides meets. A binding that never reached its remote makes no owner.
   static func claim(_ connection: Connection) throws {

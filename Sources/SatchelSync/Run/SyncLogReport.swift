@@ -95,6 +95,10 @@ public struct SyncAssetCounts: Sendable, Equatable, JSONConvertible {
   public internal(set) var uploaded = 0
   /// The number of assets whose bytes were downloaded.
   public internal(set) var downloaded = 0
+  /// Of the uploaded ones, those that the remote had lost, or had damaged.
+  public internal(set) var repaired = 0
+  /// The number of assets that were removed from the remote, because nothing has referred to them for long.
+  public internal(set) var dropped = 0
   /// The assets that could not be downloaded. Records that wait for an upload are in `StoreSyncReport.failed`.
   public internal(set) var failed: [SyncAssetFailure] = []
 
@@ -103,6 +107,7 @@ public struct SyncAssetCounts: Sendable, Equatable, JSONConvertible {
   public var json: JSONValue {
     [
       "uploaded": .int(Int64(uploaded)), "downloaded": .int(Int64(downloaded)),
+      "repaired": .int(Int64(repaired)), "dropped": .int(Int64(dropped)),
       "failed": .array(failed.map(\.json)),
     ]
   }

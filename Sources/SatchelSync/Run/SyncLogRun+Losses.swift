@@ -47,7 +47,7 @@ extension SyncLogRun {
   ) throws {
     let position = head.position.next(after: state.position, isRenumbered: true)
     guard var new = try writeLog(pull, at: position, bytes: head.bytes, to: remote)?.head else { return }
-    (new.others, new.successions) = (head.others, head.successions)
+    (new.others, new.successions, new.reseals) = (head.others, head.successions, head.reseals)
     _ = try remote.replaceHead(remote.signed(&new), base: etag)
   }
 
@@ -73,7 +73,7 @@ extension SyncLogRun {
     head.position = head.position.next(after: known, isRenumbered: false)
     head.id = HexadecimalName.random(digits: 32)
     head.fence = head.position.number
-    (head.adopts, head.swept, head.times) = (true, 0, SyncTimes())
+    (head.adopts, head.times) = (true, SyncTimes())
     _ = try remote.replaceHead(remote.signed(&head), base: etag)
   }
 
@@ -84,6 +84,7 @@ extension SyncLogRun {
     }
     var head = SyncHead(beginning: known.next(isRenumbered: true))
     head.successions = state.head?.successions ?? []
+    head.reseals = remote.keys != nil && (state.head.map { $0.reseals || $0.key == nil } ?? false)
     _ = try remote.replaceHead(remote.signed(&head), base: base)
   }
 

@@ -8,6 +8,8 @@ extension SyncLogRun {
     var compactions: Int64
     /// Packs that it replaces.
     var rewritten: [String]
+    /// The number of assets whose entries it drops.
+    var droppedAssets: Int
   }
 
   /// The next head under construction, with the packs to upload before it.
@@ -53,6 +55,7 @@ extension SyncLogRun {
     let present = state.head
     var next = next(after: present, state, number: number)
     try date(&next, at: state)
+    if changes.assets.isResealed { next.reseals = false }
     let named = changes.assets.located.values.map(\.location.object)
     var dropped: [AssetObject] = []
     if state.work.hasAssets || !changes.assets.isEmpty {
@@ -95,7 +98,11 @@ extension SyncLogRun {
     guard try ledger.begin(upload, changes, at: &held) else { return nil }
     uploadedAssets = [:]
     let compactions = upkeep.isSwept ? 0 : state.compactions + (rewritten.isEmpty ? 0 : 1)
-    return Prepared(upload: upload, compactions: compactions, rewritten: rewritten)
+    let droppedAssets = changes.changes.count {
+      $0.envelope.key.collection == SyncKey.asset && $0.envelope.content.isDeleted
+    }
+    return Prepared(
+      upload: upload, compactions: compactions, rewritten: rewritten, droppedAssets: droppedAssets)
   }
 
   /// The next head, initially with the entries of the current one.
@@ -262,11 +269,14 @@ extension SyncLogRun {
   /// The maximum number of objects of assets that one sync deletes.
   private static let maximumDeletes = 1000
 
+  /// Whether there were so many commits with a compaction that the next one sweeps.
+  func isSweepDue(_ state: SyncLogState) -> Bool { state.compactions >= sizes.sweepInterval && !hasSwept }
+
   mutating func findUpkeep(_ changes: SyncChanges) throws -> Upkeep {
     let state = changes.start
     guard state.upload == nil, state.phase == nil, let head = state.head else { return Upkeep() }
     var upkeep = Upkeep()
-    let isDue = state.compactions >= sizes.sweepInterval && !changes.changes.isEmpty
+    let isDue = isSweepDue(state) && !changes.changes.isEmpty
     if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
     upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
     if options.purges, !changes.hasMore {

@@ -70,6 +70,7 @@ extension SyncLogRun {
       new.head.horizon = old?.horizon ?? 0
       new.head.follows = state.position
     }
+    new.head.reseals = keys != nil && (old.map { $0.reseals || $0.key == nil } ?? false)
     new.head.others = old?.others ?? []
     new.head.successions = old?.successions ?? []
     if let former = remote.keys, keys?.name != former.name {

@@ -88,6 +88,7 @@ package struct SyncLogRun {
       cancellation: options.cancellation)
     self.ledger.keys = remote.keys
     assets.isHeld = !options.uploadsAssets
+    assets.acceptsLoss = options.acceptsLoss
     assets.searches = options.sweeps || options.verifies
   }
 
@@ -250,6 +251,8 @@ package struct SyncLogRun {
 
   private mutating func send(_ state: inout SyncLogState) throws -> Round {
     try lookAtDoubts(state)
+    // With the sweep that comes with the next changes.
+    if state.work.hasPending, isSweepDue(state) { assets.searches = true }
     var changes = try ledger.changes(&state, assets)
     hasPostponed = changes.hasPostponed
     try ledger.note(changes.failures, changes.obsolete)
@@ -282,7 +285,11 @@ package struct SyncLogRun {
     if isFurther { further += 1 }
     hasReserved = !changes.assets.reservations.isEmpty
     (assets.suspects, assets.cleared, assets.searches) = ([], [], false)
+    if !hasReserved { assets.reseals = false }
     for change in changes.changes { report.addSent(change.envelope) }
+    let plan = changes.assets
+    report.assets.repaired += plan.repairs.count { plan.located[$0] != nil }
+    report.assets.dropped += prepared.droppedAssets
     try options.progress(.send(report.sent))
     report.isCut = report.isCut || changes.isCut
     report.compacted += prepared.rewritten.count

@@ -42,7 +42,8 @@ extension AssetSimulation {
 
   /// Whether the store has an object with right bytes of an asset.
   private func isThere(_ digest: AssetDigest, _ location: SyncAssetEntry.Location) -> Bool {
-    store.objects["assets/somebody/\(location.object)"] != nil || lost.contains(digest)
+    let key = "assets/somebody/\(location.object)"
+    return store.objects[key] != nil || lost.contains(digest) || lostObjects.contains(key)
   }
 
   /// A1: what a live entry refers to is in the remote.

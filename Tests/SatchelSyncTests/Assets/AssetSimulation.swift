@@ -43,6 +43,8 @@ final class AssetSimulation: @unchecked Sendable {
   private var losesHead = false
   private(set) var hasLostHead = false
   private(set) var lost: Set<AssetDigest> = []
+  /// Also those that only a head names which is still to be written.
+  private(set) var lostObjects: Set<String> = []
   /// Writes and deletions that take effect later.
   private var late: [() -> Void] = []
   private(set) var heads: [SyncMemoryStore.Object] = []
@@ -110,6 +112,7 @@ final class AssetSimulation: @unchecked Sendable {
     let keys = store.assetKeys
     guard losesObjects, let key = keys.isEmpty ? nil : random.pick(keys) else { return }
     note("the store loses \(key)")
+    lostObjects.insert(key)
     for (_, entry) in (try? fold())?.assets ?? [:]
     where "assets/somebody/\(entry.entry.location?.object.description ?? "")" == key {
       lost.insert(entry.digest)

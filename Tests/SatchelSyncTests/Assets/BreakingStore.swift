@@ -1,3 +1,4 @@
+import Foundation
 import SatchelCore
 import SatchelRemote
 import SatchelStorage
@@ -15,10 +16,20 @@ final class BreakingStore: TransferStore {
 
   private let store: DirectoryStore
   private let state = Locked(State())
+  private let gathering = NSCondition()
+  // Guarded by the condition.
+  nonisolated(unsafe) private var gathered = 0
   /// Called after each block of an asset with the number of bytes that have arrived.
   let onBlock = Locked<@Sendable (Int64) -> Void>({ _ in })
 
   init(_ store: DirectoryStore) { self.store = store }
+
+  /// Lets writes of assets wait until so many run at the same time, but not for ever.
+  func gather(_ count: Int) {
+    gathering.lock()
+    gathered = count
+    gathering.unlock()
+  }
 
   /// Breaks off after so many bytes of assets from now on.
   func breakOff(after count: Int64?) { state.withLock { $0.rest = count } }
@@ -65,7 +76,16 @@ final class BreakingStore: TransferStore {
       state.mostRunning = max(state.mostRunning, state.running)
     }
     defer { state.withLock { $0.running -= 1 } }
+    waitForOthers()
     return try body()
+  }
+
+  private func waitForOthers() {
+    gathering.lock()
+    defer { gathering.unlock() }
+    let end = Date(timeIntervalSinceNow: 20)
+    while mostRunning < gathered, gathering.wait(until: end) {}
+    gathering.broadcast()
   }
 
   func read(

@@ -194,14 +194,15 @@ import Testing
     } catch let error as SatchelError { #expect(error.code == .damaged && error.message.contains("/assets")) }
   }
 
-  @Test("a head says whether it adopts, and up to which fence it was swept") func head() throws {
+  @Test("a head says whether it adopts, and whether assets are to be sealed again") func head() throws {
     var head = try SyncValues.head()
-    for (adopts, swept) in [(true, 0), (false, 5), (true, 4)] as [(Bool, Int64)] {
-      (head.adopts, head.swept) = (adopts, swept)
+    for (adopts, reseals) in [(true, false), (false, true), (true, true)] {
+      (head.adopts, head.reseals) = (adopts, reseals)
       let read = try SyncHead(parsing: head.serialized())
-      #expect(read.adopts == adopts && read.swept == swept)
+      #expect(read.adopts == adopts && read.reseals == reseals)
     }
-    for (old, new) in [("\"adopt\":true", "\"adopt\":false"), ("\"swept\":4", "\"swept\":6")] {
+    for member in ["adopt", "reseal"] {
+      let (old, new) = ("\"\(member)\":true", "\"\(member)\":false")
       #expect(throws: SatchelError.self) { try SyncHead(parsing: head.serialized().replacing(old, new)) }
     }
   }
