@@ -1699,8 +1699,9 @@ typedef struct satchel_store_sync_options {
      *  store is copied to a temporary file for that. */
     bool dry_run;
     /** Continues although a part of the remote is lost that no device has. Other devices
-     *  then send their entries again. With a key, also replaces a sync log that has lost
-     *  its encryption. */
+     *  then send their entries again. Also sends records whose assets no device has: these
+     *  are SATCHEL_ASSET_MISSING on all devices until one gets the bytes. With a key, also
+     *  replaces a sync log that has lost its encryption. */
     bool accept_loss;
     /** Reads every object of the records and the state, and writes those again that are
      *  missing or damaged. */
@@ -1756,7 +1757,7 @@ typedef struct satchel_store_sync_options {
  * | ------------ | ---------------- | ----------------------------------------------- |
  * | `records`    | object           | counts of records, see below                    |
  * | `state`      | object           | counts of state, see below                      |
- * | `assets`     | object           | {"uploaded", "downloaded", "failed"}: counts, and the assets that could not be downloaded, {"sha256", "code", "message"} |
+ * | `assets`     | object           | {"uploaded", "downloaded", "repaired", "dropped", "failed"}: see below |
  * | `photos`     | object or null   | as of satchel_photos_sync()                     |
  * | `unsent_photos` | array of strings | the directories of other photo catalogues    |
  * |              |                  | that have changes to send                       |
@@ -1786,7 +1787,10 @@ typedef struct satchel_store_sync_options {
  * | `lost`             | integer | the lost ones: versions that were discarded        |
  * | `waiting`          | integer | remote versions that cannot be applied yet         |
  *
- * and an `action` is "upload", "download", "delete_remotely", "delete_locally", "merge",
+ * Of assets, `repaired` counts the uploaded ones that the remote had lost or damaged, `dropped`
+ * those that were removed from the remote because nothing has referred to them for long, and
+ * `failed` are those that could not be downloaded, {"sha256", "code", "message"};
+ * an `action` is "upload", "download", "delete_remotely", "delete_locally", "merge",
  * "conflict" or "wait". State is in the collection "@state".
  *
  * @param store     the store
@@ -1859,11 +1863,28 @@ SATCHEL_API satchel_status satchel_store_sync_status(satchel_store *store, satch
  * waiting conflicts are deleted. The next satchel_store_sync() as the same user binds it
  * again, and compares everything. satchel_store_sign_out() ends the user's session.
  *
- * @param store  the store
+ * | field           | type    | meaning                                                    |
+ * | --------------- | ------- | ---------------------------------------------------------- |
+ * | `remote_assets` | integer | the assets that documents refer to and that are only in    |
+ * |                 |         | the remote: they cannot be had before the store is         |
+ * |                 |         | synchronized with it again                                 |
+ * | `remote_bytes`  | integer | the bytes of these                                         |
+ * | `assets`        | object  | as of satchel_assets_fetch_remote(), for `fetch_assets`    |
  *
- * **Returns** SATCHEL_OK, SATCHEL_EINVALID inside a batch, or a default status.
+ * @param store         the store
+ * @param fetch_assets  the remote of the last synchronization, from which the assets that
+ *                      are only there are fetched first; NULL leaves them there
+ * @param[out] out      a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK, SATCHEL_EINVALID inside a batch, or a default status; with a
+ * remote also those of satchel_assets_fetch_remote(): the store is not detached then.
+ *
+ * **Ownership** The caller owns *out: satchel_buffer_free().
+ *
+ * **Threads** Waits for a synchronization in progress.
  */
-SATCHEL_API satchel_status satchel_store_detach(satchel_store *store);
+SATCHEL_API satchel_status satchel_store_detach(
+    satchel_store *store, satchel_remote *fetch_assets, satchel_buffer *out);
 
 /**
  * Returns the conflict log, the oldest conflict first: versions of records and photos that a

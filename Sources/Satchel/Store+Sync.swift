@@ -12,7 +12,8 @@ public struct StoreSyncOptions: TransferOptions {
   /// temporary file in its directory for that.
   public var isDryRun = false
   /// Whether to continue although a part of the remote is lost that no device has: other devices then send
-  /// their entries again. With a key, also whether to replace a sync log that has lost its encryption.
+  /// their entries again. Records whose assets no device has are sent: these are missing on all devices until one gets the
+  /// bytes. With a key, also whether to replace a sync log that has lost its encryption.
   public var acceptLoss = false
   /// The key of an encrypted sync log, 32 bytes: entries, including their ids, are encrypted (AES-256-GCM)
   /// before they leave the device. Nil for a log that is not encrypted. Photos are not encrypted, because
@@ -111,21 +112,6 @@ extension Store {
   ///
   /// - Throws: `SatchelError` `.closed`, `.damaged`, `.io`
   public func syncStatus() throws -> StoreSyncStatus { try StoreSyncStatus(database) }
-
-  /// Ends the store's binding to a remote and a user. Local and remote data remain, and the local content still
-  /// belongs to the user; open and waiting conflicts are deleted. The next `sync` as the same user binds it again,
-  /// and compares everything. Waits for a sync in progress. To end the user's session, see `signOut`.
-  ///
-  /// - Throws: `SatchelError` `.invalid` in a batch, `.readOnly`, `.closed`, `.io`
-  public func detach() throws {
-    try database.refuseNetworkWork("a store cannot be detached in a batch")
-    try SyncTurns.shared.withTurn(of: syncTurn, .never) {
-      try database.write { transaction in
-        try syncLog.detach()
-        try RecordSyncClient(recordStore).detach(in: transaction)
-      }
-    }
-  }
 
   var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "sync") }
 

@@ -36,8 +36,16 @@ public func satchel_store_sync_status(
 }
 
 @_cdecl("satchel_store_detach") @implementation
-public func satchel_store_detach(_ store: OpaquePointer!) -> satchel_status {
-  guarded { try Handles.stores.borrow(store).detach() }
+public func satchel_store_detach(
+  _ store: OpaquePointer!, _ fetch_assets: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let store = try Handles.stores.borrow(store)
+    let remote = try fetch_assets.map { try Handles.remotes.borrow($0).store }
+    let report = try store.detach(fetchingAssetsFrom: remote)
+    if let out { try give(report.json, to: out) }
+  }
 }
 
 @_cdecl("satchel_store_sign_out") @implementation

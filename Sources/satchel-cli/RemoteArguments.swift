@@ -11,6 +11,26 @@ struct RemoteArguments: ParsableArguments {
     completion: .directory)
   var remote: String
 
+  @OptionGroup var connection: ConnectionArguments
+
+  func validate() throws {
+    do { _ = try UserID(user) } catch let error as SatchelError {
+      throw ValidationError("--\(error.message)")
+    }
+    try connection.validate(remote)
+  }
+
+  /// Opens the remote.
+  ///
+  /// - Parameter isReading: whether nothing will be written; a directory that does not exist is an error then
+  /// - Throws: `SatchelError`
+  func open(isReading: Bool = false) throws -> any ObjectStore {
+    try connection.open(remote, isReading: isReading)
+  }
+}
+
+/// How a remote is reached.
+struct ConnectionArguments: ParsableArguments {
   @Option(help: ArgumentHelp("The URL of an S3 store other than AWS: https://host.", valueName: "url"))
   var endpoint: String?
 
@@ -43,12 +63,11 @@ struct RemoteArguments: ParsableArguments {
 
   private static let scheme = "s3://"
 
-  private var isBucket: Bool { remote.lowercased().hasPrefix(Self.scheme) }
+  private func isBucket(_ remote: String) -> Bool { remote.lowercased().hasPrefix(Self.scheme) }
 
-  func validate() throws {
-    do { _ = try UserID(user) } catch let error as SatchelError {
-      throw ValidationError("--\(error.message)")
-    }
+  /// - Throws: `ValidationError` for a remote that does not go with the options
+  func validate(_ remote: String) throws {
+    let isBucket = isBucket(remote)
     // The part after "//" may contain a password, so the message does not repeat it.
     guard isBucket || remote.firstRange(of: "://") == nil else {
       throw ValidationError("--remote: neither a directory nor s3://bucket/prefix")
@@ -70,9 +89,9 @@ struct RemoteArguments: ParsableArguments {
   ///
   /// - Parameter isReading: whether nothing will be written; a directory that does not exist is an error then
   /// - Throws: `SatchelError`
-  func open(isReading: Bool = false) throws -> any ObjectStore {
+  func open(_ remote: String, isReading: Bool = false) throws -> any ObjectStore {
     do {
-      if isBucket { return try S3Store(json: options) }
+      if isBucket(remote) { return try S3Store(json: options(remote)) }
       guard !isReading || access(remote, F_OK) == 0 else {
         throw SatchelError(.notFound, "\(remote.printable): does not exist")
       }
@@ -89,7 +108,7 @@ struct RemoteArguments: ParsableArguments {
     ]
   }
 
-  private var options: JSONValue {
+  private func options(_ remote: String) -> JSONValue {
     let path = remote.dropFirst(Self.scheme.count)
     let bucket = path.prefix { $0 != "/" }
     let prefix = path.dropFirst(bucket.count + 1)

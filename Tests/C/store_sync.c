@@ -91,7 +91,7 @@ static void documents(satchel_remote *remote) {
     CHECK(satchel_store_drop_collection(one.store, text("notes"), false) == SATCHEL_ENOTFOUND, "it is gone");
 
     CHECK(sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_EFOREIGN, "it is bound to a user");
-    CHECK(satchel_store_detach(two.store) == SATCHEL_OK && sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_EFOREIGN,
+    CHECK(satchel_store_detach(two.store, NULL, NULL) == SATCHEL_OK && sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_EFOREIGN,
           "and belongs to this user when it is detached");
     satchel_store_sync_options upload = SATCHEL_STORE_SYNC_OPTIONS_INIT;
     upload.first = SATCHEL_FIRST_UPLOAD;
@@ -208,6 +208,19 @@ static void assets(satchel_remote *remote) {
     satchel_store_sync_options all = SATCHEL_STORE_SYNC_OPTIONS_INIT;
     all.asset_bytes = SATCHEL_ALL_ASSETS;
     struct phone third = opened();
+    CHECK(count(&third, remote, NULL, "/assets/downloaded") == 0, "lazy");
+    must(satchel_store_detach(third.store, NULL, &out), "detaching");
+    report = take(&out);
+    CHECK(number_at(report, "/remote_assets") == 1 && number_at(report, "/remote_bytes") == 150000, "left");
+    json_decref(report);
+    CHECK(count(&third, remote, NULL, "/assets/repaired") == 0, "bound again");
+    must(satchel_store_detach(third.store, remote, &out), "fetching, and detaching");
+    report = take(&out);
+    CHECK(number_at(report, "/remote_assets") == 0 && number_at(report, "/assets/fetched") == 1, "fetched first");
+    json_decref(report);
+    CHECK(satchel_store_detach(NULL, NULL, NULL) == SATCHEL_EINVALID, "no store");
+    closed(&third);
+    third = opened();
     CHECK(count(&third, remote, &all, "/assets/downloaded") == 1, "all");
     all.asset_bytes = -2;
     CHECK(sync_as(&third, remote, "mia", &all, NULL) == SATCHEL_EINVALID, "a negative number of bytes");

@@ -120,7 +120,7 @@ ROLES = {
     "satchel_store_sync": "store remote user",
     "satchel_store_rekey": "store remote user key",
     "satchel_store_sync_status": "store",
-    "satchel_store_detach": "store",
+    "satchel_store_detach": "store remote",
     "satchel_store_sign_out": "store remote",
     "satchel_store_delete_account": "store remote user",
     "satchel_photos_open": "store photo_folder",

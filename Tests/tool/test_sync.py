@@ -113,7 +113,11 @@ def test_another_remote_is_refused_until_it_is_asked_for(planner, tmp_path):
     assert result.err.count("\n") == 1
     assert "sign_out" in result.err
     assert planner.run("detach", planner.name, subject="store").out == "planner.satchel: detached\n"
-    assert planner.run("detach", planner.name, "--json", subject="store").json == {"detached": True}
+    assert planner.run("detach", planner.name, "--json", subject="store").json["detached"] is True
+    absent = planner.run(
+        "detach", planner.name, "--fetch-assets", str(tmp_path / "no"), subject="store", code=2
+    )
+    assert "does not exist" in absent.err
     assert {record["sync_status"] for record in planner("list", "--json").json} == {"local"}
     assert "sign_out" in planner.sync(there, code=2).err
     assert planner.sync(there, "--first", "upload").lines[0] == "records: 3 uploaded"

@@ -86,9 +86,65 @@ def test_an_object_that_is_lost_is_uploaded_again_by_a_device_that_has_it(
         assert len(tablet.assets.fetch([picture], remote=cloud).failed) == 1
         # The tablet says that it could not read the object; the phone uploads it again.
         tablet.sync(cloud, USER)
-        phone.sync(cloud, USER)
+        report = phone.sync(cloud, USER)
+        assert (report.assets.uploaded, report.assets.repaired, report.assets.dropped) == (1, 1, 0)
         tablet.sync(cloud, USER)
         assert tablet.assets.fetch([picture], remote=cloud).fetched == 1
+
+
+def test_a_loss_that_is_accepted_is_missing_until_a_device_has_the_bytes(
+    tmp_path: Path, cloud: Directory
+) -> None:
+    with _notes(tmp_path / "phone.satchel") as phone, _notes(tmp_path / "tablet.satchel") as tablet:
+        picture = phone.assets.put(PICTURE)
+        phone.records("notes").put("a", {"picture": picture})
+        for path in (tmp_path / "phone.satchel.assets").rglob("*"):
+            if path.is_file() and len(path.name) == 64:
+                path.unlink()
+        assert [each.id for each in phone.sync(cloud, USER).failed] == ["a"]
+        assert phone.sync(cloud, USER, accept_loss=True).records.uploaded == 1
+        tablet.sync(cloud, USER)
+        reference = tablet.records("notes").get("a")["picture"]
+        assert tablet.assets.get(reference).state == "missing"
+        tablet.assets.put(PICTURE)
+        assert tablet.sync(cloud, USER).assets.repaired == 1
+        phone.sync(cloud, USER)
+        assert phone.assets.get(picture).state == "remote"
+        assert phone.records("notes").put("b", {"picture": picture})
+        assert phone.sync(cloud, USER, purge=True).assets.dropped == 0
+        for name in "ab":
+            phone.records("notes").delete(name)
+        phone.sync(cloud, USER)
+        assert phone.sync(cloud, USER, purge=True).assets.dropped == 1
+
+
+def test_detaching_says_what_is_only_in_the_remote_or_fetches_it(tmp_path: Path, cloud: Directory) -> None:
+    with _notes(tmp_path / "phone.satchel") as phone, _notes(tmp_path / "tablet.satchel") as tablet:
+        for number in range(2):
+            phone.records("notes").put(f"{number}", {"picture": phone.assets.put(PICTURE + bytes([number]))})
+        phone.sync(cloud, USER)
+        tablet.sync(cloud, USER)
+        size = 2 * (len(PICTURE) + 1)
+        left = tablet.detach()
+        assert left == satchel.sync.StoreDetachReport(remote_assets=2, remote_bytes=size, fetched=0)
+        tablet.sync(cloud, USER)
+        with pytest.raises(satchel.ForeignFile):
+            tablet.detach(fetch_assets=Directory(tmp_path / "other"))
+        with tablet.batch(), pytest.raises(satchel.InvalidArgument):
+            tablet.detach(fetch_assets=cloud)
+        assert tablet.sync_status().remote is not None
+        found = tablet.detach(fetch_assets=cloud)
+        assert found == satchel.sync.StoreDetachReport(remote_assets=0, remote_bytes=0, fetched=2)
+        assert {each.state for each in tablet.assets.list()} == {"here"}
+        assert tablet.sync_status().remote is None
+
+
+def test_a_store_without_content_has_nothing_in_its_remote(tmp_path: Path, cloud: Directory) -> None:
+    with _notes(tmp_path / "phone.satchel") as phone:
+        phone.sync(cloud, USER)
+        absent = {"_asset": {"sha256": "a" * 64}}
+        assert phone.assets.fetch([], remote=cloud).failed == []
+        assert "not in the remote" in phone.assets.fetch([absent], remote=cloud).failed[0].message
 
 
 def test_what_cannot_be_fetched(tmp_path: Path, cloud: Directory) -> None:

@@ -12,18 +12,43 @@ struct StoreDetachCommand: ParsableCommand {
       sign-out" removes it, and "sync --first" gives it to another user or remote. A photo catalogue has a \
       binding of its own: see "photos detach".
 
+      Documents may refer to assets that are only in the remote: their number is shown. "--fetch-assets" gets \
+      them first.
+
         satchel store detach planner.satchel
+        satchel store detach planner.satchel --fetch-assets s3://planner
 
       Exit codes: 0 detached, or the store was not attached to a remote; 2 could not run.
       """)
 
   @OptionGroup var arguments: StoreArguments
 
+  @Option(
+    help: ArgumentHelp(
+      "Fetch the assets first that are only in this remote: a directory, or s3://bucket/prefix.",
+      valueName: "location"),
+    completion: .directory)
+  var fetchAssets: String?
+
+  @OptionGroup var connection: ConnectionArguments
+
+  func validate() throws { if let fetchAssets { try connection.validate(fetchAssets) } }
+
   func run() throws {
-    try arguments.change { try $0.detach() }
+    let remote = try fetchAssets.map { try connection.open($0, isReading: true) }
+    let report = try arguments.change { try $0.detach(fetchingAssetsFrom: remote) }
     let output = try Output()
-    let json: JSONValue = ["detached": true]
-    try output.put((arguments.json ? json.plainText : "\(arguments.store.printable): detached") + "\n")
+    if arguments.json {
+      var json = report.json.objectValue ?? JSONObject()
+      json["detached"] = true
+      try output.put(JSONValue.object(json).plainText + "\n")
+    } else {
+      try output.put("\(arguments.store.printable): detached\n")
+      if report.assets.fetched > 0 { try output.put("assets fetched: \(report.assets.fetched)\n") }
+      if report.remoteAssets > 0 {
+        try output.put("assets that are only in the remote: \(report.remoteAssets)\n")
+      }
+    }
     try output.finish()
   }
 }

@@ -145,10 +145,38 @@ struct StoreAssetTests {
     }
   }
 
+  @Test func `detaching says what is only in the remote, or fetches it first`() throws {
+    let (phone, tablet) = (try open("phone"), try open("tablet"))
+    let notes = try phone.records("notes", synced: true)
+    let assets = try (0..<3).map { try phone.assets.put(picture(UInt8($0))) }
+    for asset in assets { try notes.put(asset.sha256 ?? "", ["picture": asset.json]) }
+    try phone.sync(with: remote, user: user)
+    _ = try tablet.records("notes", synced: true)
+    try tablet.sync(with: remote, user: user)
+    _ = try tablet.fetchAssets([assets[0]], from: remote)
+    let left = try tablet.detach()
+    #expect(left.remoteAssets == 2 && left.remoteBytes == 200_000 && left.assets.fetched == 0)
+    #expect(try tablet.assets.state(of: assets[1]) == .missing)
+    #expect(try tablet.detach() == StoreDetachReport())
+    try tablet.sync(with: remote, user: user)
+    #expect(try tablet.assets.state(of: assets[1]) == .remote)
+    let report = try tablet.detach(fetchingAssetsFrom: remote)
+    #expect(report.remoteAssets == 0 && report.assets.fetched == 2 && report.assets.failed.isEmpty)
+    for asset in assets { #expect(try tablet.assets.state(of: asset) == .here) }
+    #expect(try tablet.syncStatus().remote == nil && tablet.check() == [])
+  }
+
   @Test func `another remote, and a store that was never synchronized, are refused`() throws {
     let phone = try open("phone")
     let asset = try Asset(sha256: String(repeating: "a", count: 64))
-    #expect(throws: SatchelError.self) { try phone.fetchAssets([asset], from: remote) }
+    let never = #expect(throws: SatchelError.self) { try phone.fetchAssets([asset], from: remote) }
+    #expect(never?.code == .invalid)
+    // A sync without content on either side writes no head: nothing is there.
+    _ = try phone.records("notes", synced: true)
+    try phone.sync(with: remote, user: user)
+    let report = try phone.fetchAssets([asset], from: remote)
+    #expect(report.fetched == 0 && report.failed.map(\.asset) == [asset])
+    #expect(try phone.fetchAssets([], from: remote) == AssetFetchReport())
     try phone.records("notes", synced: true).put("a", ["title": "Porto"])
     try phone.sync(with: remote, user: user)
     try FileManager.default.createDirectory(
@@ -156,6 +184,8 @@ struct StoreAssetTests {
     let other = try DirectoryStore(path: directory.path + "/other")
     let error = #expect(throws: SatchelError.self) { try phone.fetchAssets([asset], from: other) }
     #expect(error?.code == .foreign)
+    let detaching = #expect(throws: SatchelError.self) { try phone.detach(fetchingAssetsFrom: other) }
+    #expect(try detaching?.code == .foreign && phone.syncStatus().remote != nil)
     #expect(try phone.fetchAssets([asset], from: remote).failed.count == 1)
   }
 }

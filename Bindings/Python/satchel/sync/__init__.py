@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Owner
-from satchel._library import check, json_answer, library
+from satchel._library import json_answer, library
 from satchel._long_work import LongWork, progress_callback
 from satchel.errors import Busy, InvalidArgument
 from satchel.sync._conflicts import ConflictEntry, entries
 from satchel.sync._values import (
     AccountDeletionReport,
     PlannedChange,
+    StoreDetachReport,
     StoreSyncReport,
     StoreSyncStatus,
     SyncAssetFailure,
@@ -41,6 +42,7 @@ __all__ = [
     "AccountDeletionReport",
     "ConflictEntry",
     "PlannedChange",
+    "StoreDetachReport",
     "StoreSyncReport",
     "StoreSyncStatus",
     "SyncAssetFailure",
@@ -98,7 +100,9 @@ class SyncingStore(Owner):
         :param dry_run: reports what would be transferred, without transferring it; the store is copied to a
             temporary file for that
         :param accept_loss: goes on where a part of the remote is lost that no device has; other devices then
-            send what they have again. With ``key``, also replaces a remote that has lost its encryption
+            send what they have again. Also sends records whose assets no device has: these are missing on all
+            devices until one gets the bytes. With ``key``, also replaces a remote that has lost its
+            encryption
         :param key: 32 bytes, with which records and state are encrypted (AES-256-GCM) before they leave the
             device, ids included; None when they are not. Photos are not encrypted, because other programs
             read them. See :meth:`rekey`
@@ -195,19 +199,38 @@ class SyncingStore(Owner):
         """The synchronization status of records and state; uses no network, and does not wait for a sync."""
         return record_from(StoreSyncStatus, json_answer(library.satchel_store_sync_status, self._pointer))
 
-    def detach(self) -> None:
+    def detach(self, *, fetch_assets: Optional[Remote] = None) -> StoreDetachReport:
         """Ends the binding to a remote and a user; waits for a running synchronization.
 
         Local and remote data remain, and the local content still belongs to the user: see :meth:`sign_out`.
         Open and waiting conflicts are deleted. The next :meth:`sync` as the same user binds the store again,
         and compares everything.
 
+        :param fetch_assets: the remote of the last synchronization: assets that are only there are fetched
+            first; None leaves them there
+        :returns: how many assets are only in the remote
         :raises InvalidArgument: in a batch
         :raises Busy: in a callback of a synchronization of this store
+        :raises ForeignFile, Unauthorized, Unavailable: with ``fetch_assets``; the store is not detached then
         """
         if _callbacks.is_running(self._synchronization):
             raise Busy("a store cannot be detached in a callback of its synchronization")
-        check(library.satchel_store_detach(self._pointer))
+        from satchel.remote import remote_of
+        from satchel.remote._host import Failures
+
+        call = partial(library.satchel_store_detach, self._pointer)
+        if fetch_assets is None:
+            found = json_answer(call, None)
+        else:
+            pointer = remote_of(fetch_assets)._pointer
+            self._refuse_in_batch("a store cannot be detached in a batch")
+
+            def fetching(on_progress: Any, context: int) -> Any:
+                return json_answer(call, pointer)
+
+            work = self._work(None)
+            found = fetch_assets._at_work(work, fetching, Failures(work))
+        return record_from(StoreDetachReport, found, fetched=found["assets"]["fetched"])
 
     def _work(self, progress: Optional[Callable[[SyncProgress], object]]) -> LongWork:
         """A synchronization that begins."""

@@ -110,12 +110,30 @@ class SyncAssetFailure:
 class SyncAssets:
     """The assets of a synchronization: how many were ``uploaded`` and ``downloaded``, and which ``failed``.
 
-    Records that wait for the upload of an asset are in ``failed`` of the report.
+    ``repaired`` counts the uploaded ones that the remote had lost or damaged, ``dropped`` those that were
+    removed from the remote because nothing has referred to them for long. Records that wait for the upload of
+    an asset are in ``failed`` of the report.
     """
 
     uploaded: int = 0
     downloaded: int = 0
+    repaired: int = 0
+    dropped: int = 0
     failed: List[SyncAssetFailure] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class StoreDetachReport:
+    """The assets that :meth:`satchel.Store.detach` has left in the remote.
+
+    Documents refer to ``remote_assets`` assets of ``remote_bytes`` bytes that are only there: they cannot be
+    had before the store is synchronized with it again. ``fetched`` assets were fetched first, if that was
+    asked for.
+    """
+
+    remote_assets: int
+    remote_bytes: int
+    fetched: int
 
 
 @dataclass(frozen=True, repr=False)
