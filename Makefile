@@ -101,6 +101,7 @@ soak-power: setup-tests lib ## 5,000 states of each workload that a loss of powe
 soak-model: setup ## 100,000 schedules of the sync log's model, or SATCHEL_SIMULATIONS=…
 soak-schedules: setup-tests lib ## 1,000 schedules of devices with a bucket, or SATCHEL_SCHEDULES=…
 soak-simulations: setup ## 100,000 schedules of synchronizing photos, and of the log, or SATCHEL_SIMULATIONS=…
+soak-assets: setup ## 30,000 schedules of assets in a remote and in their folder, or SATCHEL_SIMULATIONS=…
 soak-mutations: setup ## 100,000 mutated stores under the address sanitizer, or SATCHEL_MUTATIONS=…
 soak-api: setup-tests lib ## 10 minutes of random calls of every function of the C interface
 soak-films: setup-tests lib ## 5 GiB of films as assets, in bounded memory
@@ -112,7 +113,8 @@ $(filter test-% check-% soak-%,$(shell sed -n '/^##@ Test/,$$s/^\([a-z0-9 -]*\):
 
 # The long searches, one after the other.
 SYNC := soak-sync-ministack soak-sync-seaweedfs soak-sync-ceph
-SOAK := soak-power soak-model soak-schedules soak-simulations soak-mutations soak-api soak-films soak-damages $(SYNC)
+SOAK := soak-power soak-model soak-schedules soak-simulations soak-assets soak-mutations soak-api soak-films soak-damages \
+  $(SYNC)
 
 soak: setup-tests ## The long searches: hours
 	@$(call runners,$(SOAK))

@@ -142,13 +142,20 @@ let package = Package(
     // Log: the sync log with clients and remotes of the tests. Store: the synchronization of whole stores.
     .testTarget(
       name: "SatchelSyncTests",
-      dependencies: ["SatchelSync", "SatchelAssets", "Satchel", "SatchelRemoteTesting", "SatchelTesting"]),
+      dependencies: [
+        "SatchelSync", "SatchelAssets", "Satchel", "CSQLite", "SatchelRemoteTesting", "SatchelTesting",
+      ]),
     // Store files that somebody else made: mutated, crafted, destroyed.
     .testTarget(
       name: "SatchelHostileTests", dependencies: ["Satchel", "CSQLite", "SatchelTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// A build of a few suites alone, by their names: the long searches compile theirs with optimization.
+if let suites = Context.environment["SATCHEL_SUITES"] {
+  package.targets.removeAll { $0.isTest && !suites.split(separator: " ").contains(Substring($0.name)) }
+}
 
 // The tool is built only where it is asked for: apps that import the library do not fetch what the tool depends on.
 if Context.environment["SATCHEL_TOOL"] != nil {

@@ -109,7 +109,12 @@ run() {
     soak-schedules) "$python" Tests/schedules/run.py "${SATCHEL_SCHEDULES:-1000}" ;;
     soak-simulations)
       SATCHEL_SIMULATIONS=${SATCHEL_SIMULATIONS:-100000} swift test -c release -Xswiftc -enable-testing \
-        --scratch-path .build-simulation --filter SimulationTests
+        --scratch-path .build-simulation --filter SimulationTests --skip 'Asset.*SimulationTests'
+      ;;
+    soak-assets)
+      SATCHEL_SUITES='SatchelSyncTests SatchelAssetsTests' SATCHEL_SIMULATIONS=${SATCHEL_SIMULATIONS:-30000} \
+        swift test -c release -Xswiftc -enable-testing --scratch-path .build-simulation \
+        --filter 'Asset.*SimulationTests'
       ;;
     # Most of a mutation's time is the sanitizer's own: memory that was freed is kept as long as it stays in the
     # processor's cache.

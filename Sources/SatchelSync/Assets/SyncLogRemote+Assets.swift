@@ -104,14 +104,25 @@ extension SyncLogRemote {
   }
 
   /// Removes uploads in parts that nothing can complete any more; best effort.
-  func abortUploads(_ isGarbage: (AssetObject) -> Bool) throws {
-    guard let parts = store as? any MultipartStore, parts.listsUploads else { return }
+  ///
+  /// - Returns: the objects of the others, except those that entries name
+  @discardableResult
+  func abortUploads(
+    except named: Set<AssetObject>, _ isGarbage: (AssetObject) -> Bool
+  ) throws -> Set<AssetObject> {
+    guard let parts = store as? any MultipartStore, parts.listsUploads else { return [] }
     let prefix = try AssetObject.prefix(user)
+    var others: Set<AssetObject> = []
     for upload in (try? parts.unfinishedUploads(below: prefix, cancellation: cancellation)) ?? [] {
       guard let object = AssetObject(String(upload.key.text.dropFirst(prefix.text.count))),
-        isGarbage(object)
+        !named.contains(object)
       else { continue }
-      try? parts.abort(upload, cancellation: cancellation)
+      if isGarbage(object) {
+        try? parts.abort(upload, cancellation: cancellation)
+      } else {
+        others.insert(object)
+      }
     }
+    return others
   }
 }

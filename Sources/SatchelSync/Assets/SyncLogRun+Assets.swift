@@ -127,14 +127,16 @@ extension SyncLogRun {
     let unlisted = named.filter { listed[$0] == nil }
     try ledger.doubt(unlisted.ordered())
     if !unlisted.isEmpty { hasLookedAtDoubts = false }
+    // Uploads in parts that are not below the fence are removed after the head of this sweep, which raises it.
+    let unfinished = try remote.abortUploads(except: named) { AssetRules.isGarbage($0, of: head) }
     return Set(listed.keys.filter { !named.contains($0) && ($0.log == head.position.log || !head.adopts) })
+      .union(unfinished.filter { $0.log == head.position.log })
   }
 
   /// Removes uploads in parts to objects that nothing names, after a sweep.
   func abortUploads(_ state: SyncLogState) throws {
     guard let head = state.head else { return }
-    let named = try ledger.namedObjects()
-    try remote.abortUploads { !named.contains($0) && AssetRules.isGarbage($0, of: head) }
+    try remote.abortUploads(except: ledger.namedObjects()) { AssetRules.isGarbage($0, of: head) }
   }
 
   /// Downloads what the options say, after all else is done.
