@@ -2033,6 +2033,8 @@ SATCHEL_API satchel_status satchel_store_delete_account(
  * | `config`        | object | for the app; of an "edit" also satchel_json_edit() |
  * | `action`        | string | "replace" (when left out) or "edit"                |
  * | `content`       | any    | its content                                        |
+ * | `ttl_hours`     | number | the hours until its content expires, except the    |
+ * |                 |        | entities; never when left out                      |
  * | others          | any    | loaded as members of `extra`                       |
  *
  * Every object in the content that has the field `_storage` is an entity, which is stored
@@ -2055,12 +2057,14 @@ SATCHEL_API satchel_status satchel_store_delete_account(
  * | `updated`      | integer | entities whose content changed                       |
  * | `reused`       | integer | entities that were stored before                     |
  * | `inline`       | integer | objects that remain in the section, see below        |
+ * | `detached`     | array of strings | entities that the section no longer refers to |
  * | `problems`     | array   | {"pointer", "reason"} of each invalid object, and of each string of more than 1 MiB, which should be an asset |
  * | `bytes`        | integer | the bytes of content that were written               |
  * | `shared_bytes` | integer | the bytes of content that were stored before         |
  *
  * An object remains in the section when its `_storage` is invalid, or missing in a
- * container of entities.
+ * container of entities. An entity id that names no section is stored, and is a problem
+ * too: another section may have the same id.
  *
  * Observers receive changes with the subject "catalogue", and the names of sections and
  * ids of entities as keys.
@@ -2107,6 +2111,17 @@ SATCHEL_API satchel_status satchel_place_key(
  */
 SATCHEL_API satchel_status satchel_place_most_specific_level(
     satchel_bytes location, satchel_buffer *out);
+
+/**
+ * Returns the levels as a list, the most specific first.
+ *
+ * @param location  a @ref json_location "location", of which only the levels are returned at
+ *                  which it has a key; empty for all levels
+ * @param[out] out  a JSON array of names
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
+ */
+SATCHEL_API satchel_status satchel_place_levels(satchel_bytes location, satchel_buffer *out);
 
 /**
  * Returns the name of the scope that a string names in any letter case.
@@ -2159,14 +2174,18 @@ typedef struct satchel_persist_options {
     size_t size;
     /** The policy for entities that are stored already. */
     satchel_reuse reuse;
-    /** Of satchel_catalogue_deliver(): the location has all of its sections with this
-     *  delivery and earlier ones, and inherits none, until one of them is removed. */
+    /** Of satchel_catalogue_deliver(): the delivery has all sections of the location. Others
+     *  that it has are removed, and it inherits none, until it is delivered again without
+     *  this option, or one of its sections is removed. */
     bool complete;
+    /** The entity tag of the answer (RFC 9110), which is stored with each section; empty for
+     *  none. */
+    satchel_bytes etag;
 } satchel_persist_options;
 
 /** The default options for persisting. */
 #define SATCHEL_PERSIST_OPTIONS_INIT \
-    { sizeof(satchel_persist_options), SATCHEL_REUSE_UNLESS_CHANGED, false }
+    { sizeof(satchel_persist_options), SATCHEL_REUSE_UNLESS_CHANGED, false, { NULL, 0 } }
 
 /**
  * Stores a section for a location, in one transaction.
@@ -2212,6 +2231,29 @@ SATCHEL_API satchel_status satchel_catalogue_deliver(
     satchel_store *store, satchel_bytes delivery, const satchel_persist_options *options,
     satchel_buffer *out);
 
+/**
+ * Renews what is stored for a location, because its source answered that it is not modified
+ * (RFC 9110, status 304).
+ *
+ * The sections and their entities expire by their time to live from now on, and `fetched_at`
+ * is now. The content stays, and observers are not notified. Nothing is inherited.
+ *
+ * @param store         an open store
+ * @param location      the @ref json_location "location" that the content was delivered for
+ * @param section       the name of the section; empty for all sections of the location
+ * @param etag          the entity tag of the answer; empty keeps those that are stored
+ * @param max_age       the time to live of the sections from now on, in seconds; negative
+ *                      keeps their own
+ * @param[out] renewed  the number of sections that were renewed; 0 when none is stored for
+ *                      the location; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID when the location yields no key; SATCHEL_EBUSY,
+ * SATCHEL_EFULL, SATCHEL_EREADONLY or SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_catalogue_renew(
+    satchel_store *store, satchel_bytes location, satchel_bytes section, satchel_bytes etag,
+    int64_t max_age, int64_t *renewed);
+
 /** Options for reading; start from SATCHEL_READ_OPTIONS_INIT. */
 typedef struct satchel_read_options {
     /** sizeof(satchel_read_options). */
@@ -2221,16 +2263,22 @@ typedef struct satchel_read_options {
      *  recently updated of several. Only content that covers the location is returned. A
      *  location of which satchel_persist_options.complete was set inherits none. */
     bool inherit;
-    /** Keeps expired entities in the content; they are listed as expired in any case. */
+    /** Keeps expired entities, and the rest of a section whose time to live has passed, in
+     *  the content; the entities are listed as expired in any case. */
     bool allow_expired;
-    /** Inheriting by a location that has coordinates and no place names uses those of the
-     *  nearest location that content was delivered for, within this distance in metres; 0
-     *  uses none. */
+    /** The distance in metres within which a location with coordinates has, besides those of
+     *  its own names, the coordinate, sublocality and locality of the nearest delivered
+     *  location; the admin area and the country within ten times that. A country code that
+     *  the location states is never left. 0 turns this off, and also that content is found
+     *  that was delivered for the same names without some of the broader ones. */
     double nearby;
+    /** Of satchel_catalogue_load(): each entity keeps its `_storage`, so that persisting the
+     *  content changes nothing; expired entities are kept, too. */
+    bool storage;
 } satchel_read_options;
 
 /** The default options for reading. */
-#define SATCHEL_READ_OPTIONS_INIT { sizeof(satchel_read_options), true, false, 5000 }
+#define SATCHEL_READ_OPTIONS_INIT { sizeof(satchel_read_options), true, false, 5000, false }
 
 /**
  * Returns the headers of a location's sections, without their content.
@@ -2245,18 +2293,22 @@ typedef struct satchel_read_options {
  * | `config`        | object or null | the configuration, as it was sent         |
  * | `extra`         | object         | the other members of the sent section     |
  * | `entity_count`  | integer        | the entities that the location sees       |
- * | `updated_at`    | integer        | Unix milliseconds                         |
- * | `level`         | string         | the level at which the section was found  |
- * | `nearby`        | object or null | the source of the place names, see below  |
+ * | `updated_at`    | integer        | when it changed last, Unix milliseconds   |
+ * | `fetched_at`    | integer        | when it was last delivered or renewed     |
+ * | `etag`          | string or null | the entity tag of the last delivery       |
+ * | `stale`         | boolean        | whether its time to live has passed       |
+ * | `level`         | string         | the level at which the section was found; "global" for global content of elsewhere |
+ * | `resolved`      | object         | see below                                 |
  *
- * @anchor json_nearby
- * `nearby` is null for a section that was found with the location's own keys. Otherwise
- * it is the delivered location whose place names were used:
+ * @anchor json_resolved
+ * `resolved` maps each level by which the location sees the section, and which was resolved
+ * by distance, to the delivered location whose place it is; it is empty where the location's
+ * own names suffice:
  *
  * | field      | type   | meaning                                                         |
  * | ---------- | ------ | --------------------------------------------------------------- |
  * | `location` | object | the @ref json_location "location", as it was first delivered    |
- * | `distance` | number | metres                                                          |
+ * | `metres`   | number | its distance                                                    |
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
@@ -2281,9 +2333,12 @@ SATCHEL_API satchel_status satchel_catalogue_sections(
  * | `content`       | any              | the content                                   |
  * | `missing`       | array of strings | the ids of entities that are no longer stored |
  * | `expired`       | array of strings | the ids of entities that have expired         |
- * | `level`         | string           | the level at which the section was found      |
+ * | `level`         | string           | as in satchel_catalogue_sections(), as the next ones |
  * | `updated_at`    | integer          | Unix milliseconds                             |
- * | `nearby`        | object or null   | as in satchel_catalogue_sections()            |
+ * | `fetched_at`    | integer          | Unix milliseconds                             |
+ * | `etag`          | string or null   | the entity tag of the last delivery           |
+ * | `stale`         | boolean          | whether its time to live has passed           |
+ * | `resolved`      | object           | the levels that were resolved by distance     |
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
@@ -2310,6 +2365,8 @@ SATCHEL_API satchel_status satchel_catalogue_load(
  * | `fresh`   | array of strings | entities that need not be fetched  |
  * | `expired` | array of strings | entities that have expired         |
  * | `missing` | array of strings | entities that are no longer stored |
+ * | `fetched_at` | integer       | when the section was last delivered or renewed |
+ * | `etag`    | string or null   | the entity tag of its last delivery |
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
@@ -2348,8 +2405,8 @@ SATCHEL_API satchel_status satchel_catalogue_has_cached(
  * @param latitude   degrees, -90 to 90
  * @param longitude  degrees, -180 to 180
  * @param within     metres
- * @param[out] out   a JSON array of objects with `location` and `distance`, as
- *                   @ref json_nearby "nearby"
+ * @param[out] out   a JSON array of objects with `location`, as it was first delivered, and
+ *                   `distance` in metres
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a coordinate that is out of range and for
  * a negative distance.
@@ -2412,7 +2469,11 @@ SATCHEL_API satchel_status satchel_catalogue_search(
     const satchel_search_options *options, satchel_buffer *out);
 
 /**
- * Returns the most specific variant of an entity that covers a location.
+ * Returns the most specific variant of an entity that covers a location; without a location,
+ * the variant that was delivered last, wherever.
+ *
+ * @anchor json_entity
+ * An entity is a JSON object:
  *
  * | field          | type    | meaning             |
  * | -------------- | ------- | ------------------- |
@@ -2424,18 +2485,59 @@ SATCHEL_API satchel_status satchel_catalogue_search(
  * | `updated_at`   | integer | Unix milliseconds   |
  * | `created_at`   | integer | when it was first stored, Unix milliseconds |
  * | `source`       | object or null | the @ref json_location "location" whose delivery wrote the content; null when that was deleted |
+ * | `location`     | object or null | a location that it was delivered for: as `source`, or the nearest one |
+ * | `distance`     | number or null | its distance from the given location in metres; null without coordinates |
+ *
+ * Without a location, the time grows with the number of stored entities.
  *
  * @param store      an open store
  * @param entity_id  the id of the entity
- * @param location   the @ref json_location "location" of the person
+ * @param location   the @ref json_location "location" of the person; empty for none
  * @param options    `nearby` counts; NULL for the defaults
- * @param[out] out   a JSON object; {NULL, 0} when no variant covers the location
+ * @param[out] out   a JSON object; {NULL, 0} when no variant is stored that covers the
+ *                   location
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_entity(
     satchel_store *store, satchel_bytes entity_id, satchel_bytes location,
     const satchel_read_options *options, satchel_buffer *out);
+
+/**
+ * Returns all stored variants of an entity, with their locations; the one that was delivered
+ * last is first.
+ *
+ * The time grows with the number of stored entities.
+ *
+ * @param store      an open store
+ * @param entity_id  the id of the entity
+ * @param[out] out   a JSON array of @ref json_entity "entities"
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_catalogue_variants(
+    satchel_store *store, satchel_bytes entity_id, satchel_buffer *out);
+
+/**
+ * Returns the entities of the locations that content was delivered for within a distance of a
+ * position, the nearest first.
+ *
+ * Each variant is returned once, with the nearest of these locations as its `location`, and
+ * may have expired. Those of one location are in the order of its sections.
+ *
+ * @param store      an open store
+ * @param latitude   degrees, -90 to 90
+ * @param longitude  degrees, -180 to 180
+ * @param within     metres
+ * @param section    only entities of sections with this name; empty for all
+ * @param[out] out   a JSON array of @ref json_entity "entities"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a coordinate that is out of range, for a
+ * negative distance, and for more than 100,000 entities or 256 MB.
+ */
+SATCHEL_API satchel_status satchel_catalogue_near_entities(
+    satchel_store *store, double latitude, double longitude, double within,
+    satchel_bytes section, satchel_buffer *out);
 
 /**
  * Returns the locations that content was delivered for, the most recently updated first.
@@ -2448,17 +2550,22 @@ SATCHEL_API satchel_status satchel_catalogue_entity(
  * | `entities`   | integer | the entities of its sections, each counted for each section    |
  * | `bytes`      | integer | the bytes of their content, which other contexts may share     |
  * | `complete`   | boolean | whether it was delivered as complete, and inherits nothing     |
+ * | `created_at` | integer | when something was first delivered for it, Unix milliseconds   |
+ * | `fetched_at` | integer | when a section was last delivered or renewed; 0 without sections |
+ * | `etag`       | string or null | the entity tag of its sections; null for different ones |
  * | `updated_at` | integer | Unix milliseconds; 0 without sections                          |
  * | `used_at`    | integer | when it was written or read, as of the last prune or closing   |
  *
  * @param store     an open store
  * @param level     only those whose most specific level this is; empty for all
+ * @param location  only that of this @ref json_location "location"; empty for all
  * @param[out] out  a JSON array
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an unknown level.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an unknown level and for a location that
+ * yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_contexts(
-    satchel_store *store, satchel_bytes level, satchel_buffer *out);
+    satchel_store *store, satchel_bytes level, satchel_bytes location, satchel_buffer *out);
 
 /**
  * Returns the stored entities of a section, without their content: those that sections of
@@ -2764,7 +2871,7 @@ SATCHEL_API satchel_status satchel_session_set_order(
  * | `config`        | object or null   | the configuration, as it was sent              |
  * | `entity_count`  | integer or null  | the entities that the location sees            |
  * | `level`         | string or null   | the level at which the section was found       |
- * | `nearby`        | object or null   | as in satchel_catalogue_sections()             |
+ * | `resolved`      | object           | as in satchel_catalogue_sections()             |
  * | `content`       | any              | when loaded: the content                       |
  * | `expired`       | array of strings | when loaded: the ids of expired entities       |
  * | `missing`       | array of strings | when loaded: the ids of missing entities       |

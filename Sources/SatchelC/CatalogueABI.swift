@@ -10,7 +10,8 @@ public func satchel_catalogue_persist(
   return guarded {
     let catalogue = try Handles.stores.borrow(store).catalogue
     let receipt = try catalogue.persist(
-      section.raw("section"), at: location.location(), reuse: Catalogue.Reuse(options))
+      section.raw("section"), at: location.location(), reuse: Catalogue.Reuse(options),
+      etag: Catalogue.etag(options))
     if let out { try give(receipt.json, to: out) }
   }
 }
@@ -25,8 +26,22 @@ public func satchel_catalogue_deliver(
     let catalogue = try Handles.stores.borrow(store).catalogue
     let receipts = try catalogue.deliver(
       delivery.raw("delivery"), complete: OptionsReader(options).flag(\.complete),
-      reuse: Catalogue.Reuse(options))
+      reuse: Catalogue.Reuse(options), etag: Catalogue.etag(options))
     if let out { try give(.array(receipts.map(\.json)), to: out) }
+  }
+}
+
+@_cdecl("satchel_catalogue_renew") @implementation
+public func satchel_catalogue_renew(
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ section: satchel_bytes, _ etag: satchel_bytes,
+  _ max_age: Int64, _ renewed: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  renewed?.pointee = 0
+  return guarded {
+    let count = try Handles.stores.borrow(store).catalogue.renew(
+      location.location(), section: section.size == 0 ? nil : section.text("section"),
+      etag: etag.size == 0 ? nil : etag.text("etag"), maxAge: max_age < 0 ? nil : max_age)
+    renewed?.pointee = Int64(count)
   }
 }
 
@@ -54,7 +69,8 @@ public func satchel_catalogue_load(
     let options = try OptionsReader(options)
     let text = try catalogue.loadText(
       section.text("section"), at: location.location(), allowExpired: options.flag(\.allow_expired),
-      inherit: options.flag(\.inherit, default: true), nearby: options.nearby)
+      inherit: options.flag(\.inherit, default: true), nearby: options.nearby,
+      storage: options.flag(\.storage))
     if let text { try give(text, to: out) }
   }
 }
@@ -121,15 +137,42 @@ public func satchel_catalogue_entity(
   guarded(emptying: out) { out in
     let nearby = try OptionsReader(options).nearby
     let catalogue = try Handles.stores.borrow(store).catalogue
-    let entity = try catalogue.entity(
-      entity_id.text("entity_id"), at: location.location(), nearby: nearby)
+    let id = try entity_id.text("entity_id")
+    let entity =
+      location.size == 0
+      ? try catalogue.entity(id) : try catalogue.entity(id, at: location.location(), nearby: nearby)
     if let entity { try give(entity.json, to: out) }
+  }
+}
+
+@_cdecl("satchel_catalogue_variants") @implementation
+public func satchel_catalogue_variants(
+  _ store: OpaquePointer!, _ entity_id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let variants = try Handles.stores.borrow(store).catalogue.variants(of: entity_id.text("entity_id"))
+    try give(.array(variants.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_near_entities") @implementation
+public func satchel_catalogue_near_entities(
+  _ store: OpaquePointer!, _ latitude: Double, _ longitude: Double, _ within: Double,
+  _ section: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let found = try catalogue.nearEntities(
+      latitude: latitude, longitude: longitude, within: within,
+      section: section.size == 0 ? nil : section.text("section"))
+    try give(.array(found.map(\.json)), to: out)
   }
 }
 
 @_cdecl("satchel_catalogue_contexts") @implementation
 public func satchel_catalogue_contexts(
-  _ store: OpaquePointer!, _ level: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ store: OpaquePointer!, _ level: satchel_bytes, _ location: satchel_bytes,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let name = try level.text("level")
@@ -137,7 +180,8 @@ public func satchel_catalogue_contexts(
     guard name.isEmpty || known != nil else {
       throw SatchelError(.invalid, "level: unknown level \"\(name)\"")
     }
-    let contexts = try Handles.stores.borrow(store).catalogue.contexts(level: known)
+    let contexts = try Handles.stores.borrow(store).catalogue.contexts(
+      level: known, location: location.size == 0 ? nil : location.location())
     try give(.array(contexts.map(\.json)), to: out)
   }
 }
@@ -208,6 +252,13 @@ public func satchel_catalogue_prune(
 
 extension OptionsReader where Options == satchel_read_options {
   fileprivate var nearby: Double { value(\.nearby) ?? Catalogue.defaultNearby }
+}
+
+extension Catalogue {
+  fileprivate static func etag(_ options: UnsafePointer<satchel_persist_options>?) throws -> String? {
+    guard let etag = try OptionsReader(options).value(\.etag), etag.size > 0 else { return nil }
+    return try etag.text("etag")
+  }
 }
 
 extension Catalogue.Reuse {

@@ -28,6 +28,17 @@ public func satchel_place_most_specific_level(
   guarded(emptying: out) { try give(location.location().mostSpecificLevel?.name, to: $0) }
 }
 
+@_cdecl("satchel_place_levels") @implementation
+public func satchel_place_levels(
+  _ location: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) {
+    let levels =
+      location.size == 0 ? Level.mostSpecificFirst : try location.location().keys.map(\.level)
+    try give(.array(levels.map(\.json)), to: $0)
+  }
+}
+
 @_cdecl("satchel_place_level_of_scope") @implementation
 public func satchel_place_level_of_scope(
   _ scope: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!

@@ -15,6 +15,12 @@ public struct ContextSummary: Sendable, Equatable, JSONConvertible {
   public var bytes: Int64
   /// Whether it was delivered as complete, so that it inherits no sections.
   public var isComplete: Bool
+  /// When something was first delivered for it, in Unix milliseconds.
+  public var createdAt: Int64
+  /// When one of its sections was last delivered or renewed, in Unix milliseconds; 0 without sections.
+  public var fetchedAt: Int64
+  /// The entity tag of its sections; nil when they have none, or different ones.
+  public var etag: String?
   /// When one of its sections was last written, in Unix milliseconds; 0 without sections.
   public var updatedAt: Int64
   /// When it was last written or read, in Unix milliseconds. Reads are recorded when the store closes or
@@ -26,6 +32,7 @@ public struct ContextSummary: Sendable, Equatable, JSONConvertible {
     [
       "location": location.json, "level": level.json, "sections": .int(Int64(sectionCount)),
       "entities": .int(Int64(entityCount)), "bytes": .int(bytes), "complete": .bool(isComplete),
+      "created_at": .int(createdAt), "fetched_at": .int(fetchedAt), "etag": etag.map { .string($0) } ?? .null,
       "updated_at": .int(updatedAt), "used_at": .int(usedAt),
     ]
   }
@@ -35,16 +42,25 @@ extension Catalogue {
   /// Returns all locations that content was delivered for, the most recently updated first. Reads all
   /// sections' references: time grows with the number of references.
   ///
-  /// - Parameter level: returns only those whose most specific level this is; nil returns all
-  public func contexts(level: Level? = nil) throws -> [ContextSummary] {
+  /// - Parameters:
+  ///   - level: returns only those whose most specific level this is; nil returns all
+  ///   - location: returns only that of this location; nil returns all
+  public func contexts(level: Level? = nil, location: Location? = nil) throws -> [ContextSummary] {
     try database.query { connection in
       var summaries: [ContextSummary] = []
+      // No context has a negative row.
+      let only = try location.map {
+        try ContextTable(connection: connection).exact(PlaceChain($0, in: connection))
+      }
       try connection.each(
         """
         SELECT c.location, count(s.id), ifnull(max(s.updated_at), 0) AS updated, c.used_at, ifnull(sum(in_global
-        + in_country + in_adminarea + in_locality + in_sublocality + in_coordinate), 0), c.id, c.complete
-        FROM context c LEFT JOIN section s ON s.context = c.id GROUP BY c.id ORDER BY updated DESC, c.id DESC
-        """
+        + in_country + in_adminarea + in_locality + in_sublocality + in_coordinate), 0), c.id, c.complete,
+        c.created_at, ifnull(max(s.fetched_at), 0),
+        CASE WHEN count(DISTINCT s.etag) = 1 AND count(s.etag) = count(s.id) THEN max(s.etag) END
+        FROM context c LEFT JOIN section s ON s.context = c.id WHERE ?1 < 0 OR c.id = ?1
+        GROUP BY c.id ORDER BY updated DESC, c.id DESC
+        """, .integer(only ?? -1)
       ) { row in
         guard let location = try? Location(json: JSONValue(parsing: row.bytes(0))),
           let own = location.mostSpecificLevel
@@ -54,7 +70,8 @@ extension Catalogue {
           ContextSummary(
             location: location, level: own, sectionCount: Int(try row.integer(1)),
             entityCount: Int(try row.integer(4)), bytes: try size(of: row.integer(5), connection),
-            isComplete: row.flag(6), updatedAt: try row.integer(2),
+            isComplete: row.flag(6), createdAt: try row.integer(7), fetchedAt: try row.integer(8),
+            etag: row.textIfAny(9), updatedAt: try row.integer(2),
             usedAt: max(try row.integer(2), try row.integer(3))))
       }
       return summaries

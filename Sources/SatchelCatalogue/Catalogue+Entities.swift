@@ -16,6 +16,8 @@ public struct Entity: Sendable, Equatable, JSONConvertible {
   public var createdAt: Int64
   /// The location of the delivery that wrote the content, as it was first delivered; nil when its context was
   /// removed.
+  public var source: Location?
+  /// A location that it was delivered for: of entities near a point the nearest one, otherwise `source`.
   public var location: Location?
   /// The distance of that location from the requested one in metres; nil where one of them has no coordinates.
   public var distance: Double?
@@ -25,7 +27,8 @@ public struct Entity: Sendable, Equatable, JSONConvertible {
     [
       "entity_id": .string(entityID), "content": content, "scope": .string(scope.name),
       "display_name": .string(displayName), "expires_at": .int(expiresAt), "updated_at": .int(updatedAt),
-      "created_at": .int(createdAt), "location": location?.json ?? .null,
+      "created_at": .int(createdAt), "source": source?.json ?? .null,
+      "location": location?.json ?? .null,
       "distance": distance.map { .double($0) } ?? .null,
     ]
   }
@@ -62,7 +65,7 @@ extension Catalogue {
   /// Time grows with the number of stored entities.
   public func entity(_ entityID: String) throws -> Entity? { try variants(of: entityID).first }
 
-  /// Returns all stored variants of an entity, that which was delivered last first.
+  /// Returns all stored variants of an entity, the one that was delivered last first.
   ///
   /// Time grows with the number of stored entities.
   public func variants(of entityID: String) throws -> [Entity] {
@@ -148,11 +151,12 @@ extension Catalogue {
     guard try Renderer.naming("entity \(record.entityID)", { try renderer.render(record) }) else {
       return nil
     }
+    let source = try ContextTable(connection: connection).location(of: record.source)
     return Entity(
       entityID: record.entityID, content: try JSONValue(parsing: renderer.output), scope: record.scope,
       displayName: record.displayName, expiresAt: record.expiresAt, updatedAt: record.updatedAt,
       createdAt: record.createdAt,
-      location: try ContextTable(connection: connection).location(of: record.source))
+      source: source, location: source)
   }
 }
 

@@ -25,7 +25,7 @@ extension Catalogue {
   ) throws -> [SectionHeader] {
     let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
     return try reading(location) { reader in
-      try reader.visibleSections(inheritance).map { try $0.header() }
+      try reader.visibleSections(inheritance).map { try $0.header(at: reader.now()) }
     }
   }
 
@@ -36,7 +36,7 @@ extension Catalogue {
       var text: [UInt8] = [UInt8(ascii: "[")]
       for found in try reader.visibleSections(inheritance) {
         text.append(contentsOf: text.count > 1 ? ",{".utf8 : "{".utf8)
-        try found.writeHeader(into: &text)
+        try found.writeHeader(at: reader.now(), into: &text)
         text.append(UInt8(ascii: "}"))
       }
       text.append(UInt8(ascii: "]"))
@@ -47,36 +47,40 @@ extension Catalogue {
   /// Returns a section with its content; nil when the location has no such section.
   ///
   /// - Parameters:
-  ///   - allowExpired: whether expired entities stay in the content; `expired` lists them in either case
+  ///   - allowExpired: whether expired entities, and the rest of a stale section, stay in the content; `expired` lists
+  ///     the entities in either case
   ///   - inherit: whether the section may be inherited; see `sections`
   ///   - nearby: see `sections`
+  ///   - storage: whether each entity keeps its `_storage`, so that persisting the content changes nothing; expired
+  ///     entities then stay, too
   public func load(
     _ section: String, at location: Location, allowExpired: Bool = false, inherit: Bool = true,
-    nearby: Double = Catalogue.defaultNearby
+    nearby: Double = Catalogue.defaultNearby, storage: Bool = false
   ) throws -> Section? {
     let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
     return try reading(location) { reader in
       guard let found = try reader.visibleSection(section, inheritance),
-        let rendered = try reader.render(found, allowsExpired: allowExpired)
+        let rendered = try reader.render(found, allowsExpired: allowExpired || storage, keepsTags: storage)
       else { return nil }
-      return try Section(found, rendered)
+      return try Section(found, rendered, at: reader.now())
     }
   }
 
   /// Returns the result of `load` as the JSON text of the C interface, without parsing the content into
   /// values.
   package func loadText(
-    _ section: String, at location: Location, allowExpired: Bool, inherit: Bool, nearby: Double
+    _ section: String, at location: Location, allowExpired: Bool, inherit: Bool, nearby: Double,
+    storage: Bool = false
   ) throws -> [UInt8]? {
     let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
     return try reading(location) { reader in
       guard let found = try reader.visibleSection(section, inheritance),
-        let rendered = try reader.render(found, allowsExpired: allowExpired)
+        let rendered = try reader.render(found, allowsExpired: allowExpired || storage, keepsTags: storage)
       else { return nil }
       var text: [UInt8] = []
       text.reserveCapacity(rendered.content.count + 512)
       text.append(UInt8(ascii: "{"))
-      try found.writeHeader(into: &text)
+      try found.writeHeader(at: reader.now(), into: &text)
       for (key, ids) in [("missing", rendered.missing), ("expired", rendered.expired)] {
         text.append(contentsOf: ",\"\(key)\":".utf8)
         try JSONValue.array(ids.map { .string($0) }).write(into: &text)

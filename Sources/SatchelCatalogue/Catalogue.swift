@@ -37,13 +37,15 @@ public final class Catalogue: Sendable {
   ///   - section: UTF-8 JSON object with section, display_title, config, action and content
   ///   - location: the location that the section belongs to
   ///   - reuse: the policy for entities that are already stored
+  ///   - etag: the entity tag of the answer (RFC 9110); nil for none
   /// - Returns: the counts of what was stored, and the objects that could not be stored as entities. A
   ///   malformed `_storage` is reported there and is not an error.
   /// - Throws: `SatchelError` `.invalid` for a malformed section, with pointer and position; `.busy`,
   ///   `.full`, `.readOnly`, `.io`. The transaction is then rolled back.
   @discardableResult
   public func persist(
-    _ section: UnsafeRawBufferPointer, at location: Location, reuse: Reuse = .unlessChanged
+    _ section: UnsafeRawBufferPointer, at location: Location, reuse: Reuse = .unlessChanged,
+    etag: String? = nil
   ) throws -> Receipt {
     var name: String?
     return try locating(.section(name)) {
@@ -52,7 +54,8 @@ public final class Catalogue: Sendable {
         let payload = try SectionPayload(tape, at: tape.root, pointer: "")
         name = payload.name
         return try database.write { transaction in
-          let persister = try SectionPersister(self, at: location, reuse: reuse, in: transaction)
+          let persister = try SectionPersister(
+            self, at: location, reuse: reuse, etag: etag, in: transaction)
           let receipt = try persister.persist(payload, tape, pointer: "")
           try mergeIndexes(persister, in: transaction)
           return receipt
@@ -64,24 +67,26 @@ public final class Catalogue: Sendable {
   /// Stores a section that was built in Swift, in one transaction.
   @discardableResult
   public func persist(
-    _ section: JSONValue, at location: Location, reuse: Reuse = .unlessChanged
+    _ section: JSONValue, at location: Location, reuse: Reuse = .unlessChanged, etag: String? = nil
   ) throws -> Receipt {
     let bytes = try naming("section") { try section.serialized() }
-    return try bytes.withUnsafeBytes { try persist($0, at: location, reuse: reuse) }
+    return try bytes.withUnsafeBytes { try persist($0, at: location, reuse: reuse, etag: etag) }
   }
 
   /// Stores a delivery, `{"location": …, "sections": […]}`, in one transaction.
   ///
   /// - Parameters:
   ///   - delivery: UTF-8 JSON
-  ///   - complete: whether the location has all of its sections with this delivery and earlier ones, and
-  ///     therefore inherits none; it stays so until one of its sections is removed
+  ///   - complete: whether the delivery has all sections of the location: others that it has are removed, and it
+  ///     inherits none, until it is delivered again without, or one of its sections is removed
   ///   - reuse: the policy for entities that are already stored
+  ///   - etag: the entity tag of the answer (RFC 9110), for each of the sections; nil for none
   /// - Returns: one receipt for each section
   /// - Throws: as `persist`
   @discardableResult
   public func deliver(
-    _ delivery: UnsafeRawBufferPointer, complete: Bool = false, reuse: Reuse = .unlessChanged
+    _ delivery: UnsafeRawBufferPointer, complete: Bool = false, reuse: Reuse = .unlessChanged,
+    etag: String? = nil
   ) throws -> [Receipt] {
     var name: String?
     return try locating(.section(name)) {
@@ -98,13 +103,18 @@ public final class Catalogue: Sendable {
           try SectionPayload(tape, at: index, pointer: "/sections/\(position)")
         }
         return try database.write { transaction in
-          let persister = try SectionPersister(self, at: location, reuse: reuse, in: transaction)
+          let persister = try SectionPersister(
+            self, at: location, reuse: reuse, etag: etag, in: transaction)
           let receipts = try payloads.enumerated().map { position, payload in
             name = payload.name
             return try persister.persist(payload, tape, pointer: "/sections/\(position)")
           }
           name = nil
-          if complete { try persister.markComplete() }
+          if complete {
+            try persister.markComplete(with: payloads.map(\.name))
+          } else {
+            try persister.markIncomplete()
+          }
           try mergeIndexes(persister, in: transaction)
           return receipts
         }
@@ -120,10 +130,10 @@ public final class Catalogue: Sendable {
   /// Stores a delivery that was built in Swift, in one transaction.
   @discardableResult
   public func deliver(
-    _ delivery: JSONValue, complete: Bool = false, reuse: Reuse = .unlessChanged
+    _ delivery: JSONValue, complete: Bool = false, reuse: Reuse = .unlessChanged, etag: String? = nil
   ) throws -> [Receipt] {
     let bytes = try naming("delivery") { try delivery.serialized() }
-    return try bytes.withUnsafeBytes { try deliver($0, complete: complete, reuse: reuse) }
+    return try bytes.withUnsafeBytes { try deliver($0, complete: complete, reuse: reuse, etag: etag) }
   }
 
   private static func location(_ tape: JSONTape, at index: Int) throws -> Location {

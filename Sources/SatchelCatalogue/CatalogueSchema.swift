@@ -10,11 +10,14 @@ package enum CatalogueSchema {
       "context.country": StoredRange.count,
       "context.adminarea": StoredRange.count, "context.locality": StoredRange.count,
       "context.sublocality": StoredRange.count, "context.coordinate": StoredRange.count,
-      "context.used_at": StoredRange.time, "context.complete": StoredRange.flag,
+      "context.created_at": StoredRange.time, "context.used_at": StoredRange.time,
+      "context.complete": StoredRange.flag,
       "context_at.own": StoredRange.flag,
       "context_at.revision": StoredRange.count,
       "section_at.place": 0...1 << 53, "section_at.context": 1...1 << 53,
-      "section.updated_at": StoredRange.time, "section.in_global": SectionTable.counts,
+      "section.updated_at": StoredRange.time, "section.fetched_at": StoredRange.time,
+      "section.time_to_live": StoredRange.time, "section.expires_at": StoredRange.time,
+      "section.in_global": SectionTable.counts,
       "section.in_country": SectionTable.counts, "section.in_adminarea": SectionTable.counts,
       "section.in_locality": SectionTable.counts, "section.in_sublocality": SectionTable.counts,
       "section.in_coordinate": SectionTable.counts, "entity.id": 1...1 << 53, "entity.scope": 0...5,
@@ -31,7 +34,8 @@ package enum CatalogueSchema {
       "section_content.template", "entity_content.body",
     ],
     times: [
-      "context.used_at": .stamp, "section.updated_at": .stamp,
+      "context.created_at": .stamp, "context.used_at": .stamp, "section.updated_at": .stamp,
+      "section.fetched_at": .stamp, "section.expires_at": .expiry(timeToLive: "time_to_live"),
       "entity.expires_at": .expiry(timeToLive: "time_to_live"), "entity.updated_at": .stamp,
       "entity.created_at": .stamp, "expiry_block.earliest": .earliestExpiry,
     ])
@@ -47,7 +51,7 @@ package enum CatalogueSchema {
 
     -- A location that content was delivered for: its place at each level, 0 for none. Persisting another
     -- section does not update the row: context_at has the revision of the last update, and the sections have
-    -- its time. `complete` is 1 when the location has no other sections than those that were delivered for it.
+    -- its time. `complete` is 1 when its last delivery had all of its sections.
     CREATE TABLE context(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       country INTEGER NOT NULL,
@@ -55,6 +59,7 @@ package enum CatalogueSchema {
       locality INTEGER NOT NULL,
       sublocality INTEGER NOT NULL,
       coordinate INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
       used_at INTEGER NOT NULL,
       complete INTEGER NOT NULL,
       location TEXT NOT NULL,
@@ -83,7 +88,9 @@ package enum CatalogueSchema {
     ) WITHOUT ROWID;
 
     -- Section headers; the order of the ids is that of first delivery. The counts give the number of entities
-    -- that are visible from another place, without reading any entity.
+    -- that are visible from another place, without reading any entity. `updated_at` is the last change,
+    -- `fetched_at` the last delivery or renewal; `time_to_live` and `expires_at` are those of the content without
+    -- entities, NULL where it does not expire.
     CREATE TABLE section(
       context INTEGER NOT NULL,
       name TEXT NOT NULL,
@@ -92,6 +99,10 @@ package enum CatalogueSchema {
       config TEXT,
       extra TEXT,
       updated_at INTEGER NOT NULL,
+      fetched_at INTEGER NOT NULL,
+      etag TEXT,
+      time_to_live INTEGER,
+      expires_at INTEGER,
       in_global INTEGER NOT NULL,
       in_country INTEGER NOT NULL,
       in_adminarea INTEGER NOT NULL,

@@ -214,8 +214,8 @@ struct ContextTable {
     if row == 0 {
       try connection.run(
         """
-        INSERT INTO context(country, adminarea, locality, sublocality, coordinate, used_at, complete, location)
-        VALUES(?, ?, ?, ?, ?, ?, 0, ?)
+        INSERT INTO context(country, adminarea, locality, sublocality, coordinate, created_at, used_at, complete,
+        location) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?6, 0, ?7)
         """, .integer(chain[.country]), .integer(chain[.adminarea]), .integer(chain[.locality]),
         .integer(chain[.sublocality]), .integer(chain[.coordinate]), .integer(transaction.now),
         .text(try location.json.text))
@@ -237,7 +237,7 @@ struct ContextTable {
     return (row, isNew)
   }
 
-  /// Records whether a location has only the sections that were delivered for it.
+  /// Records whether the last delivery of a location had all of its sections.
   static func setComplete(_ row: Int64, _ isComplete: Bool, in transaction: Transaction) throws {
     guard try ContextTable(connection: transaction.connection).isComplete(row) != isComplete else { return }
     try transaction.connection.run(

@@ -154,6 +154,15 @@ struct EntityTable {
     if expiry < record.expiresAt { try lowerEarliest(of: record.row, to: expiry) }
   }
 
+  /// Renews the expiry of a variant by its own time to live.
+  func renew(_ record: EntityRecord, now: Int64) throws {
+    let expiry = now + record.timeToLive
+    guard expiry != record.expiresAt else { return }
+    try connection.run(
+      "UPDATE entity SET expires_at = ? WHERE id = ?", .integer(expiry), .integer(record.row))
+    if expiry < record.expiresAt { try lowerEarliest(of: record.row, to: expiry) }
+  }
+
   /// Adds `difference` to the reference count of a variant.
   func changeReferenceCount(of row: Int64, by difference: Int64) throws {
     try connection.run(

@@ -18,7 +18,7 @@ struct NormalizedSection {
     var target: EntityTarget { EntityTarget(entityID: tag.entityID, scope: tag.scope) }
   }
 
-  /// An object that could not be stored as an entity.
+  /// An object that could not be stored as an entity, or whose id is not sound.
   struct Problem: Equatable {
     var pointer: String
     var reason: String
@@ -244,6 +244,9 @@ private struct SectionNormalizer {
     if let known = extracted[target] {
       return repeated(
         known, body: body.bytes, placeholders: placeholders, scope: scope, isNested: enclosing != nil)
+    }
+    if EntityID.section(of: parsed.entityID) == nil {
+      report("entity_id", "\(parsed.entityID) names no section, so that other sections may have the same id")
     }
     let start = result.bodies.count
     result.bodies.append(contentsOf: body.bytes)

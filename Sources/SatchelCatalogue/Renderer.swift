@@ -41,8 +41,10 @@ struct Renderer {
   let coverage: Coverage
   let now: Int64
   let allowsExpired: Bool
-  /// Whether entities keep their `_storage`; an edit needs it.
+  /// Whether entities keep their `_storage`.
   var keepsTags = false
+  /// Whether a pruned entity is rendered as an object with only its `_storage`; an edit needs it.
+  var keepsMissing = false
 
   var output: [UInt8] = []
   var missing = IDList()
@@ -204,7 +206,7 @@ struct Renderer {
   private mutating func append(_ record: EntityRecord) throws -> Appended {
     guard record.size != nil else {
       missing.add(record.entityID)
-      guard keepsTags else { return .omitted }
+      guard keepsMissing else { return .omitted }
       return try appendMissing(record)
     }
     if record.isExpired(at: now) {
@@ -288,7 +290,7 @@ struct Renderer {
     guard let place = chain.place(of: target.scope) else { return .omitted }
     let variant = VariantIndex.Variant(entityID: target.entityID, scope: target.scope, place: place)
     guard let row = try variants().find(variant), let record = try entities.record(row),
-      record.size != nil || keepsTags
+      record.size != nil || keepsMissing
     else {
       // Of another place's content, only entities that cover the location are reported as missing, as in its
       // plan.

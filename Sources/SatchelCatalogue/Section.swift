@@ -46,11 +46,18 @@ public struct Plan: Sendable, Equatable, JSONConvertible {
   public var expired: [String] = []
   /// The ids of entities whose content is no longer stored.
   public var missing: [String] = []
+  /// When the section was last delivered or renewed, in Unix milliseconds.
+  public var fetchedAt: Int64 = 0
+  /// The entity tag of its last delivery; nil when it had none.
+  public var etag: String?
 
   /// The JSON object that the C interface returns.
   public var json: JSONValue {
     func list(_ ids: [String]) -> JSONValue { .array(ids.map { .string($0) }) }
-    return ["fresh": list(fresh), "expired": list(expired), "missing": list(missing)]
+    return [
+      "fresh": list(fresh), "expired": list(expired), "missing": list(missing), "fetched_at": .int(fetchedAt),
+      "etag": etag.map { .string($0) } ?? .null,
+    ]
   }
 }
 
@@ -62,8 +69,8 @@ struct RenderedContent {
 }
 
 extension Section {
-  init(_ found: VisibleSection, _ rendered: RenderedContent) throws {
-    header = try found.header()
+  init(_ found: VisibleSection, _ rendered: RenderedContent, at now: Int64) throws {
+    header = try found.header(at: now)
     content = try JSONValue(parsing: rendered.content)
     missing = rendered.missing
     expired = rendered.expired

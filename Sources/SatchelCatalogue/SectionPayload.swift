@@ -13,6 +13,8 @@ struct SectionPayload {
   /// The JSON text of an object with the members that the library does not know; nil for none.
   var extra: String?
   var action: Action
+  /// The time to live of the content without `_storage`, in milliseconds; nil for none.
+  var timeToLive: Int64?
   /// The index of the content on the tape; nil for a section without content.
   var content: Int?
   /// The index of the value of `config` on the tape, for edits.
@@ -48,6 +50,13 @@ struct SectionPayload {
       config = String(
         decoding: UnsafeRawBufferPointer(rebasing: tape.bytes[tape.rawRange(stated)]), as: UTF8.self)
     }
+    if let stated = tape.member("ttl_hours", of: index) {
+      do throws(StorageTag.ParseError) {
+        timeToLive = try StorageTag.timeToLive(tape, at: stated)
+      } catch {
+        throw JSONError(error.reason, pointer: pointer + "/ttl_hours")
+      }
+    }
     action = .replace
     if let stated = tape.member("action", of: index), tape[stated].kind != .null {
       guard tape[stated].kind == .string, let known = Action(rawValue: tape.text(stated)) else {
@@ -64,7 +73,7 @@ struct SectionPayload {
 
 extension SectionPayload {
   private static let known: [StaticString] = [
-    "section", "display_title", "displayTitle", "config", "action", "content",
+    "section", "display_title", "displayTitle", "config", "action", "content", "ttl_hours",
   ]
 
   /// Returns the JSON text of an object with the members that are not known; nil for none.
@@ -98,6 +107,8 @@ public struct Receipt: Sendable, Equatable, JSONConvertible {
   public var reused = 0
   /// The number of objects that stay in the section because they are not entities.
   public var inline = 0
+  /// The ids of entities that the section referred to before, and does not any more.
+  public var detached: [String] = []
   public var problems: [Problem] = []
   /// The size of the written content in bytes.
   public var bytes = 0
@@ -109,6 +120,7 @@ public struct Receipt: Sendable, Equatable, JSONConvertible {
     [
       "section": .string(section), "saved": .int(Int64(saved)), "updated": .int(Int64(updated)),
       "reused": .int(Int64(reused)), "inline": .int(Int64(inline)),
+      "detached": .array(detached.map { .string($0) }),
       "problems": .array(problems.map { ["pointer": .string($0.pointer), "reason": .string($0.reason)] }),
       "bytes": .int(Int64(bytes)), "shared_bytes": .int(Int64(sharedBytes)),
     ]

@@ -5,16 +5,17 @@ import SatchelStorage
 
 /// Stores the sections of one location, inside one transaction.
 final class SectionPersister {
-  private let catalogue: Catalogue
-  private let location: Location
+  let catalogue: Catalogue
+  let location: Location
   private let reuse: Catalogue.Reuse
-  private let transaction: Transaction
-  private let connection: Connection
+  private let etag: String?
+  let transaction: Transaction
+  let connection: Connection
   private let entities: EntityTable
-  private let chain: PlaceChain
-  private let scopes: Set<Scope>
-  private let variants: VariantIndex.View
-  private var assets: AssetRecorder
+  let chain: PlaceChain
+  let scopes: Set<Scope>
+  let variants: VariantIndex.View
+  var assets: AssetRecorder
   private var nextRow: Int64
   /// Whether a stored entity with nested ones was kept: the section then has these instead of the delivered
   /// ones.
@@ -27,11 +28,12 @@ final class SectionPersister {
   private var changedEntities: [String] = []
 
   init(
-    _ catalogue: Catalogue, at location: Location, reuse: Catalogue.Reuse, in transaction: Transaction
+    _ catalogue: Catalogue, at location: Location, reuse: Catalogue.Reuse, etag: String? = nil,
+    in transaction: Transaction
   ) throws {
     self.catalogue = catalogue
     self.location = location
-    self.reuse = reuse
+    (self.reuse, self.etag) = (reuse, etag)
     self.transaction = transaction
     connection = transaction.connection
     entities = EntityTable(connection: connection)
@@ -57,14 +59,6 @@ final class SectionPersister {
       return try replace(payload, with: content, in: tape, pointer: pointer + "/content", untouched: nil)
     case .edit: return try edit(payload, tape, pointer: pointer)
     }
-  }
-
-  /// Records that the location has no other sections than those that were delivered for it.
-  func markComplete() throws {
-    let table = ContextTable(connection: connection)
-    let stored = try table.exact(chain)
-    if stored != 0, try table.isComplete(stored) { return }
-    try ContextTable.setComplete(try source(), true, in: transaction)
   }
 
   /// Finds or inserts the location's context, and makes it the latest of its places.
@@ -100,6 +94,9 @@ final class SectionPersister {
     }
     var payload = payload
     payload.displayTitle = payload.displayTitle ?? before?.header.displayTitle
+    let stored = try ContextTable(connection: connection).exact(chain)
+    let record = stored == 0 ? nil : try SectionTable(connection: connection).record(payload.name, of: stored)
+    payload.timeToLive = payload.timeToLive ?? record?.timeToLive
     payload.config = try Self.config(before?.header.config ?? .null, editedBy: config)
     if let extra = before?.header.extra, !extra.isEmpty {
       let merged = try JSONValue.object(extra).merging(
@@ -147,6 +144,16 @@ final class SectionPersister {
     let stored = try ContextTable(connection: connection).exact(chain)
     let before = stored == 0 ? nil : try sections.record(payload.name, of: stored)
     let templateBefore = try before.flatMap { try sections.content($0.id) }
+    if untouched == nil, normalized.taggedObjects == 0, let before,
+      templateBefore?.placeholders.isEmpty == false,
+      let tagged = try taggedContent(of: before, in: stored, ifLoadedAs: content, of: tape)
+    {
+      return try tagged.withUnsafeBytes { bytes in
+        let tape = try JSONTape(bytes)
+        return try replace(
+          payload, with: tape.root, in: tape, pointer: pointer, untouched: Untouched(edited: []))
+      }
+    }
     var receipt = Receipt(section: payload.name)
     receipt.inline = normalized.inlineObjects
     keepsNestedEntities = false
@@ -178,21 +185,28 @@ final class SectionPersister {
     for row in used where !usedBefore.contains(row) && !inserted.contains(row) {
       try entities.changeReferenceCount(of: row, by: 1)
     }
-    for row in usedBefore where !used.contains(row) { try entities.changeReferenceCount(of: row, by: -1) }
+    for row in usedBefore.ordered() where !used.contains(row) {
+      try entities.changeReferenceCount(of: row, by: -1)
+      if let record = try entities.record(row) { receipt.detached.append(record.entityID) }
+    }
 
     let filled = Self.fill(normalized, rows)
     if keepsNestedEntities || normalized.taggedObjects > Renderer.maxEntities {
       try checkSize(filled, pointer: pointer)
     }
     let isSameTemplate = templateBefore?.isEqual(to: filled) == true
-    if isSameTemplate, changedEntities.isEmpty, let before, before.hasHeader(of: payload) { return receipt }
+    if isSameTemplate, changedEntities.isEmpty, let before, before.hasHeader(of: payload) {
+      try SectionTable.noteFetch(
+        payload.name, etag: etag, timeToLive: payload.timeToLive, of: stored, in: transaction)
+      return receipt
+    }
 
     let context = try source()
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
     for entity in normalized.entities { counts[entity.effectiveScope.rawValue] += 1 }
     let section = try SectionTable.write(
-      payload, content: isSameTemplate ? nil : filled, counts: counts, replacing: before, of: context,
-      in: transaction)
+      payload, content: isSameTemplate ? nil : filled, counts: counts, etag: etag, replacing: before,
+      of: context, in: transaction)
     if !isSameTemplate {
       try filled.bytes.withUnsafeBytes {
         try assets.note($0, of: AssetOwner(.section, section), urls: declared?.urls[nil] ?? [])
@@ -208,7 +222,7 @@ final class SectionPersister {
   }
 
   /// Returns the location's context, for entities that are written: it is inserted before them.
-  private func source() throws -> Int64 {
+  func source() throws -> Int64 {
     if let context { return context }
     let row = try touchContext()
     context = row
@@ -297,37 +311,6 @@ final class SectionPersister {
       receipt.bytes += body.count
     }
     return (row, false)
-  }
-
-  /// Records again what the entities and the template of a stored section refer to, by the paths that are declared now.
-  func recordAssets(of section: String) throws {
-    let reader = SectionReader(catalogue: catalogue, connection: connection, location: location)
-    let stored = try ContextTable(connection: connection).exact(chain)
-    guard let before = try reader.loadForEdit(section),
-      let record = try SectionTable(connection: connection).record(section, of: stored)
-    else { return }
-    try before.content.serialized().withUnsafeBytes { bytes in
-      let tape = try JSONTape(bytes)
-      let declared = try assets.declared(for: section, in: tape, at: tape.root, pointer: "")
-      let normalized = NormalizedSection(tape, at: tape.root, pointer: "", scopes: scopes)
-      try normalized.bodies.withUnsafeBytes { bodies in
-        for entity in normalized.entities {
-          guard let row = try self.row(of: entity.target) else { continue }
-          try assets.note(
-            UnsafeRawBufferPointer(rebasing: bodies[entity.body]), of: AssetOwner(.entity, row),
-            urls: declared?.urls[entity.target] ?? [])
-        }
-      }
-      try normalized.template.bytes.withUnsafeBytes {
-        try assets.note($0, of: AssetOwner(.section, record.id), urls: declared?.urls[nil] ?? [])
-      }
-    }
-  }
-
-  private func row(of target: EntityTarget) throws -> Int64? {
-    guard let place = chain.place(of: target.scope) else { return nil }
-    let variant = VariantIndex.Variant(entityID: target.entityID, scope: target.scope, place: place)
-    return try variants.find(variant, hash: VariantIndex.hash(variant))
   }
 
   private func isUntouched(_ tag: StorageTag, by untouched: Untouched?) -> Bool {

@@ -42,22 +42,28 @@ struct SectionReader {
   /// Loads a section for an edit: with expired entities, and with the `_storage` of each entity.
   func loadForEdit(_ name: String) throws -> Section? {
     guard let found = try visibleSection(name, Inheritance(nearby: 0)),
-      let rendered = try render(found, allowsExpired: true, keepsTags: true)
+      let rendered = try render(found, allowsExpired: true, keepsTags: true, keepsMissing: true)
     else { return nil }
-    return try Section(found, rendered)
+    return try Section(found, rendered, at: now())
   }
 
   /// Renders the content of a section that is visible from the location; nil when the content row was lost.
-  func render(_ found: VisibleSection, allowsExpired: Bool, keepsTags: Bool = false) throws
-    -> RenderedContent?
-  {
+  ///
+  /// - Parameters:
+  ///   - keepsTags: whether entities keep their `_storage`
+  ///   - keepsMissing: whether pruned entities are rendered as objects with only their `_storage`
+  func render(
+    _ found: VisibleSection, allowsExpired: Bool, keepsTags: Bool = false, keepsMissing: Bool = false
+  ) throws -> RenderedContent? {
     guard var template = try sections.content(found.record.id) else { return nil }
-    if found.context.coverage != .everything { template = try template.containersOnly() }
+    let isStale = !allowsExpired && found.record.isStale(at: now())
+    if isStale { catalogue.database.noteExpiry() }
+    if found.context.coverage != .everything || isStale { template = try template.containersOnly() }
     var renderer = Renderer(
       entities: EntityTable(connection: connection),
       variants: { try catalogue.index.view(of: connection) }, chain: found.context.places,
       coverage: found.context.coverage, now: now(), allowsExpired: allowsExpired)
-    renderer.keepsTags = keepsTags
+    (renderer.keepsTags, renderer.keepsMissing) = (keepsTags, keepsMissing)
     let name = "section \(found.record.name)"
     try locating(.section(found.record.name)) {
       try Renderer.naming(name) { try renderer.render(template) }
@@ -93,7 +99,10 @@ struct SectionReader {
           fresh.add(record.entityID)
         }
       }
-      return (found.record.name, Plan(fresh: fresh.ids, expired: expired.ids, missing: missing.ids))
+      let plan = Plan(
+        fresh: fresh.ids, expired: expired.ids, missing: missing.ids, fetchedAt: found.record.fetchedAt,
+        etag: found.record.etag)
+      return (found.record.name, plan)
     }
   }
 }

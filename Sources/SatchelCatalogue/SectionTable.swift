@@ -15,7 +15,7 @@ struct SectionTable {
     try connection.each(
       """
       SELECT id, name, display_title, config, updated_at, in_global, in_country, in_adminarea,
-      in_locality, in_sublocality, in_coordinate, extra FROM section WHERE context = ?
+      in_locality, in_sublocality, in_coordinate, extra, fetched_at, etag, time_to_live, expires_at FROM section WHERE context = ?
       """, .integer(context)
     ) { records.append(try Self.read($0)) }
     // Sorting moves each element many times, so it sorts indices and moves each record once.
@@ -27,7 +27,7 @@ struct SectionTable {
     try connection.first(
       """
       SELECT id, name, display_title, config, updated_at, in_global, in_country, in_adminarea,
-      in_locality, in_sublocality, in_coordinate, extra FROM section WHERE context = ? AND name = ?
+      in_locality, in_sublocality, in_coordinate, extra, fetched_at, etag, time_to_live, expires_at FROM section WHERE context = ? AND name = ?
       """, .integer(context), .text(name), read: Self.read)
   }
 
@@ -35,7 +35,9 @@ struct SectionTable {
     try SectionRecord(
       id: row.anyInteger(0), name: row.text(1), displayTitle: row.textIfAny(2), config: row.textIfAny(3),
       updatedAt: row.integer(4), counts: (5..<11).map { try row.integer($0, in: SectionTable.counts) },
-      extra: row.textIfAny(11))
+      extra: row.textIfAny(11), fetchedAt: row.integer(12), etag: row.textIfAny(13),
+      timeToLive: row.integerIfAny(14, in: StoredRange.time),
+      expiresAt: row.integerIfAny(15, in: StoredRange.time))
   }
 
   func content(_ id: Int64) throws -> Template<SectionTarget>? {
@@ -59,22 +61,38 @@ struct SectionTable {
   ///   - content: nil for that of the replaced section
   ///   - before: the section that it replaces; nil for a new one
   static func write(
-    _ section: SectionPayload, content: Template<SectionTarget>?, counts: [Int64],
+    _ section: SectionPayload, content: Template<SectionTarget>?, counts: [Int64], etag: String?,
     replacing before: SectionRecord?, of context: Int64, in transaction: Transaction
   ) throws -> Int64 {
     let connection = transaction.connection
     let id = try content.map { try write($0, replacing: before, connection) } ?? before?.id ?? 0
     try connection.run(
       """
-      INSERT OR REPLACE INTO section(context, name, id, display_title, config, extra, updated_at, in_global,
-      in_country, in_adminarea, in_locality, in_sublocality, in_coordinate)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO section(context, name, id, display_title, config, extra, updated_at, fetched_at, etag,
+      time_to_live, expires_at, in_global, in_country, in_adminarea, in_locality, in_sublocality, in_coordinate)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .integer(context), .text(section.name), .integer(id),
       section.displayTitle.map { .text($0) } ?? .null, section.config.map { .text($0) } ?? .null,
-      section.extra.map { .text($0) } ?? .null, .integer(transaction.now), .integer(counts[0]),
+      section.extra.map { .text($0) } ?? .null, .integer(transaction.now),
+      .integer(transaction.now), etag.map { .text($0) } ?? .null,
+      section.timeToLive.map { .integer($0) } ?? .null,
+      section.timeToLive.map { .integer(transaction.now + $0) } ?? .null, .integer(counts[0]),
       .integer(counts[1]), .integer(counts[2]),
       .integer(counts[3]), .integer(counts[4]), .integer(counts[5]))
     return id
+  }
+
+  /// Records that a section was fetched again, without a change of its content.
+  static func noteFetch(
+    _ name: String, etag: String?, timeToLive: Int64?, of context: Int64, in transaction: Transaction
+  ) throws {
+    try transaction.connection.run(
+      """
+      UPDATE section SET fetched_at = ?, etag = ?, time_to_live = ?, expires_at = ?
+      WHERE context = ? AND name = ?
+      """, .integer(transaction.now), etag.map { .text($0) } ?? .null,
+      timeToLive.map { .integer($0) } ?? .null,
+      timeToLive.map { .integer(transaction.now + $0) } ?? .null, .integer(context), .text(name))
   }
 
   /// Writes a section's content, and returns its id.
@@ -130,8 +148,14 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
   public var extra: JSONObject
   /// The number of entities that are visible from the requested location.
   public var entityCount: Int
-  /// In Unix milliseconds.
+  /// When its content changed last, in Unix milliseconds.
   public var updatedAt: Int64
+  /// When it was last delivered or renewed, in Unix milliseconds.
+  public var fetchedAt: Int64
+  /// The entity tag of the last delivery (RFC 9110); nil when it had none.
+  public var etag: String?
+  /// Whether the time to live of the section has passed; false for a section without one.
+  public var isStale: Bool
   /// The level at which it was found; `global` when only its global content covers the location.
   public var level: Scope
   /// The levels by which the location sees it and which were resolved by distance, the most specific first; empty
@@ -141,7 +165,8 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
   public init(
     section: String, displayTitle: String? = nil, config: JSONValue = .null, extra: JSONObject = JSONObject(),
     entityCount: Int,
-    updatedAt: Int64, level: Scope, resolved: [ResolvedLevel] = []
+    updatedAt: Int64, fetchedAt: Int64 = 0, etag: String? = nil, isStale: Bool = false, level: Scope,
+    resolved: [ResolvedLevel] = []
   ) {
     self.section = section
     self.displayTitle = displayTitle
@@ -149,6 +174,7 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
     self.extra = extra
     self.entityCount = entityCount
     self.updatedAt = updatedAt
+    (self.fetchedAt, self.etag, self.isStale) = (fetchedAt, etag, isStale)
     self.level = level
     self.resolved = resolved
   }
@@ -163,6 +189,8 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
       extra: members["extra"]?.objectValue ?? JSONObject(),
       entityCount: try Int(clamping: members.required("entity_count", members.integer("entity_count"))),
       updatedAt: try members.required("updated_at", members.integer("updated_at")),
+      fetchedAt: try members.integer("fetched_at") ?? 0,
+      etag: try members.string("etag"), isStale: members["stale"]?.boolValue ?? false,
       level: try members.required("level", members.value("level", as: Scope.self)),
       resolved: try ResolvedLevel.all(members["resolved"]))
   }
@@ -174,7 +202,9 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
     [
       "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null,
       "config": config, "extra": .object(extra),
-      "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": level.json,
+      "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt),
+      "fetched_at": .int(fetchedAt), "etag": etag.map { .string($0) } ?? .null, "stale": .bool(isStale),
+      "level": level.json,
       "resolved": ResolvedLevel.json(resolved),
     ]
   }
@@ -192,6 +222,17 @@ struct SectionRecord {
   var counts: [Int64]
   /// The members of the delivered section that are not known, as the JSON text of an object.
   var extra: String?
+  var fetchedAt: Int64
+  var etag: String?
+  /// Of the content without entities; nil where it does not expire.
+  var timeToLive: Int64?
+  var expiresAt: Int64?
+
+  /// Whether its time to live has passed; also when a clock that was ahead has dated it, which a write corrects.
+  func isStale(at now: Int64) -> Bool {
+    guard let expiresAt else { return false }
+    return expiresAt <= now || StoreClock.isAhead(expiresAt - (timeToLive ?? 0), of: now)
+  }
 
   /// Whether a delivered section has the same title and config.
   func hasHeader(of payload: SectionPayload) -> Bool {
@@ -209,18 +250,19 @@ struct SectionRecord {
 }
 
 extension VisibleSection {
-  func header() throws -> SectionHeader {
+  func header(at now: Int64) throws -> SectionHeader {
     SectionHeader(
       section: record.name, displayTitle: record.displayTitle,
       config: try record.config.map { try JSONValue(parsing: $0) } ?? .null,
       extra: try record.extra.flatMap { try JSONValue(parsing: $0).objectValue } ?? JSONObject(),
-      entityCount: record.entityCount(context.coverage), updatedAt: record.updatedAt, level: context.level,
+      entityCount: record.entityCount(context.coverage), updatedAt: record.updatedAt,
+      fetchedAt: record.fetchedAt, etag: record.etag, isStale: record.isStale(at: now), level: context.level,
       resolved: resolved)
   }
 
   /// Appends the members of the header's JSON object, without braces. The config's text is validated and
   /// copied: parsing and serializing a hundred configs would delay a hundred headers.
-  func writeHeader(into text: inout [UInt8]) throws {
+  func writeHeader(at now: Int64, into text: inout [UInt8]) throws {
     for (name, text) in [("config", record.config), ("extra", record.extra)] {
       guard let text else { continue }
       do {
@@ -246,6 +288,15 @@ extension VisibleSection {
     text.append(contentsOf: String(record.entityCount(context.coverage)).utf8)
     text.append(contentsOf: ",\"updated_at\":".utf8)
     text.append(contentsOf: String(record.updatedAt).utf8)
+    text.append(contentsOf: ",\"fetched_at\":".utf8)
+    text.append(contentsOf: String(record.fetchedAt).utf8)
+    text.append(contentsOf: ",\"etag\":".utf8)
+    if let etag = record.etag {
+      JSONValue.write(etag, into: &text)
+    } else {
+      text.append(contentsOf: "null".utf8)
+    }
+    text.append(contentsOf: (record.isStale(at: now) ? ",\"stale\":true" : ",\"stale\":false").utf8)
     text.append(contentsOf: ",\"level\":\"".utf8)
     text.append(contentsOf: context.level.name.utf8)
     text.append(contentsOf: "\",\"resolved\":".utf8)

@@ -158,23 +158,31 @@ struct StorageTag: Equatable {
     guard tape[scope].kind == .string, let known = Scope(name: tape.text(scope)) else {
       throw ParseError(member: "scope", reason: "unknown scope \(tape.brief(scope))")
     }
-    var hours = Self.defaultHours
-    if let stated = tape.member("ttl_hours", of: index), tape[stated].kind != .null {
-      guard tape[stated].kind == .integer || tape[stated].kind == .double,
-        let number = Double(tape.text(stated)), number.isFinite
-      else {
-        throw ParseError(
-          member: "ttl_hours", reason: "ttl_hours must be a number of hours, not \(tape.brief(stated))")
-      }
-      guard number >= 0 else {
-        throw ParseError(member: "ttl_hours", reason: "ttl_hours must not be negative: \(number)")
-      }
-      hours = number
-    }
+    var stated: Int64?
+    if let hours = tape.member("ttl_hours", of: index) { stated = try Self.timeToLive(tape, at: hours) }
     entityID = tape.text(id)
     self.scope = known
-    // Rounded: 2.3 hours are 8,279,999.999… milliseconds, and an edit must read back what it wrote.
-    timeToLive = Int64(min((hours * 3_600_000).rounded(), Self.maxMilliseconds))
+    timeToLive = stated ?? Self.milliseconds(Self.defaultHours)
+  }
+
+  /// Reads a number of hours in milliseconds; nil for null.
+  static func timeToLive(_ tape: JSONTape, at index: Int) throws(ParseError) -> Int64? {
+    if tape[index].kind == .null { return nil }
+    guard tape[index].kind == .integer || tape[index].kind == .double,
+      let number = Double(tape.text(index)), number.isFinite
+    else {
+      throw ParseError(
+        member: "ttl_hours", reason: "ttl_hours must be a number of hours, not \(tape.brief(index))")
+    }
+    guard number >= 0 else {
+      throw ParseError(member: "ttl_hours", reason: "ttl_hours must not be negative: \(number)")
+    }
+    return milliseconds(number)
+  }
+
+  // Rounded: 2.3 hours are 8,279,999.999… milliseconds, and an edit must read back what it wrote.
+  static func milliseconds(_ hours: Double) -> Int64 {
+    Int64(min((hours * 3_600_000).rounded(), maxMilliseconds))
   }
 }
 

@@ -44,7 +44,8 @@ struct CatalogueCommand: ParsableCommand {
     abstract: "Show, plan and prune content that is scoped to places.",
     subcommands: [
       CatalogueShowCommand.self, CatalogueSearchCommand.self, CatalogueLocateCommand.self,
-      CataloguePlanCommand.self, CatalogueDeleteCommand.self, CataloguePruneCommand.self,
+      CataloguePlanCommand.self, CatalogueRenewCommand.self, CatalogueDeleteCommand.self,
+      CataloguePruneCommand.self,
     ])
 }
 

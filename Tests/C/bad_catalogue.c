@@ -129,7 +129,7 @@ static void distances(void) {
     refused_out("a negative limit", SATCHEL_EINVALID, "limit",
                 satchel_catalogue_search(store, text("word"), text(""), &search, &out));
     refused_out("a level", SATCHEL_EINVALID, "village",
-                satchel_catalogue_contexts(store, text("village"), &out));
+                satchel_catalogue_contexts(store, text("village"), text(""), &out));
     refused_out("a location", SATCHEL_EINVALID, "location",
                 satchel_catalogue_delete_context(store, text("{}"), &out));
     refused_out("a location", SATCHEL_EINVALID, "location",

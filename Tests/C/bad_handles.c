@@ -33,7 +33,10 @@ static void no_store(const char *what, satchel_store *store) {
     refused_out(what, wanted, NULL, satchel_catalogue_sections(store, place, NULL, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_load(store, place, name, NULL, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_plan(store, place, NULL, &out));
-    refused_out(what, wanted, NULL, satchel_catalogue_contexts(store, text(""), &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_contexts(store, text(""), text(""), &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_variants(store, text("facts:seine"), &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_near_entities(store, 0, 0, 1, text(""), &out));
+    refused(what, wanted, NULL, satchel_catalogue_renew(store, place, text(""), text(""), -1, NULL));
     refused_out(what, wanted, NULL, satchel_catalogue_entities(store, text("facts"), &out));
     refused_out(what, wanted, NULL, satchel_catalogue_delete_entity(store, text("facts:seine"), &out));
     refused_out(what, wanted, NULL, satchel_catalogue_delete_context(store, place, &out));

@@ -131,10 +131,13 @@ struct CatalogueModel {
     {
       contexts[index].position = (latitude, longitude)
     }
-    if isComplete, !contexts[index].isComplete {
-      contexts[index].isComplete = true
-      contexts[index].order = order
+    let before = contexts[index].sections.count
+    if isComplete {
+      contexts[index].sections.removeAll { section in !sections.contains { $0.name == section.name } }
     }
+    let wasComplete = contexts[index].isComplete && before == contexts[index].sections.count
+    contexts[index].isComplete = isComplete
+    if isComplete, !wasComplete { contexts[index].order = order }
     var all: [Counts] = []
     for (name, content) in sections {
       var counts = Counts()

@@ -64,16 +64,17 @@ struct CodableTests {
     #expect(try JSONValue(parsing: list).decode(as: [SectionHeader].self) == headers)
     // A section has all members of its header.
     #expect(try SectionHeader(json: section.json) == headers[0])
-    let plain = SectionHeader(section: "p", entityCount: 2, updatedAt: 3, level: .country)
+    let plain = SectionHeader(
+      section: "p", entityCount: 2, updatedAt: 3, fetchedAt: 4, etag: "e", isStale: true, level: .country)
     try check(
       plain,
       #"{"section":"p","display_title":null,"config":null,"extra":{},"entity_count":2,"updated_at":3,"#
-        + #""level":"country","resolved":{}}"#
+        + #""fetched_at":4,"etag":"e","stale":true,"level":"country","resolved":{}}"#
     )
     try check(
       Section(header: plain, content: ["a": 1], missing: ["p:a"], expired: ["p:b"]),
       #"{"section":"p","display_title":null,"config":null,"extra":{},"entity_count":2,"updated_at":3,"#
-        + #""level":"country","resolved":{},"#
+        + #""fetched_at":4,"etag":"e","stale":true,"level":"country","resolved":{},"#
         + #""missing":["p:a"],"expired":["p:b"],"content":{"a":1}}"#)
   }
 
@@ -104,7 +105,8 @@ struct CodableTests {
     let receipt = try fixture.persist("s", #"{"x":{"v":1,\#(tag("s:x", "country"))}}"#, at: here)
     #expect(try "\(receipt)" == receipt.json.text)
     let plan = try #require(try fixture.catalogue.plan(for: here).first?.plan)
-    #expect("\(plan)" == #"{"fresh":["s:x"],"expired":[],"missing":[]}"#)
+    #expect(
+      "\(plan)" == #"{"fresh":["s:x"],"expired":[],"missing":[],"fetched_at":1700000000000,"etag":null}"#)
     let entity = try #require(try fixture.catalogue.entity("s:x", at: here))
     #expect(try "\(entity)" == entity.json.text)
     let context = try #require(try fixture.catalogue.contexts().first)

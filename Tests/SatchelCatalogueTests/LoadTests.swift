@@ -178,7 +178,9 @@ struct LoadTests {
     #expect(try fixture.shown("s", at: here) == #"{"x":{"v":99}}"#)
   }
 
-  @Test("a complete location inherits nothing, until one of its sections is removed")
+  @Test(
+    "a complete location has what was delivered, until one of its sections is removed or it is delivered again"
+  )
   func complete() throws {
     let fixture = try CatalogueFixture(onDisk: true)
     let (lyon, paris) = (try place("fr", "ara", "Lyon"), try place("fr", "idf", "Paris"))
@@ -196,7 +198,7 @@ struct LoadTests {
     }
     try deliver(["c"], complete: false)
     #expect(try sections() == ["c", "a", "b"])
-    try deliver(["d"], complete: true)
+    try deliver(["c", "d"], complete: true)
     #expect(try sections() == ["c", "d"])
     try fixture.reopen()
     #expect(try sections() == ["c", "d"])
@@ -206,8 +208,20 @@ struct LoadTests {
     (options.expired, options.section, options.location) = (false, "d", paris)
     try fixture.catalogue.prune(options)
     #expect(try sections() == ["c", "e", "a", "b"])
+    // What a complete delivery does not have is removed, and its observers are notified.
+    let changes = Locked<[[String]]>([])
+    let observer = try fixture.satchel.observe { change in changes.withLock { $0.append(change.keys) } }
+    try deliver(["e"], complete: true)
+    #expect(try sections() == ["e"])
+    #expect(changes.withLock { $0 } == [["c"]])
+    #expect(try fixture.catalogue.entities(of: "c").map(\.referenceCount) == [0])
+    try deliver(["e"], complete: true)
+    #expect(changes.withLock { $0 }.count == 1)
+    observer.cancel()
+    try deliver(["e"], complete: false)
+    #expect(try sections() == ["e", "a", "b"])
     try deliver([], complete: true)
-    #expect(try sections() == ["c", "e"])
+    #expect(try sections() == [])
     try fixture.expectSound()
   }
 

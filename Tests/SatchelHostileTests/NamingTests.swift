@@ -19,7 +19,9 @@ private let independent: Set<String> = [
   "record_kept.path",
   "record_kept.version", "section.display_title",
   // Times, and numbers that only grow.
-  "change.time", "change.writer", "context.used_at", "entity.created_at", "context_at.revision",
+  "change.time", "change.writer", "context.created_at", "context.used_at", "section.etag",
+  "section.expires_at", "section.fetched_at", "section.time_to_live", "entity.created_at",
+  "context_at.revision",
   "entity.time_to_live",
   "entity.updated_at", "photo_catalogue.created", "photo_catalogue.last_sync", "photo_catalogue.modified",
   "photo_catalogue.sequence", "photo_catalogue.trash_expired", "photo_file.changed", "photo_file.modified",

@@ -203,12 +203,27 @@ says err "the latitude 91.0 is not within ±90"
 run 2 catalogue locate guide.satchel --at 41.15,-8.61 --within=-1
 says err "within: -1.0 is not a distance in metres"
 
+# catalogue renew
+cp guide.satchel renewed.satchel
+run 0 catalogue renew renewed.satchel --location "$porto" --section news --etag v7
+says out "Renewed 1 section."
+run 0 catalogue plan renewed.satchel --location "$porto" --json
+json 'it["news"]["fresh"] == ["news:today"] and it["news"]["etag"] == "v7"'
+run 0 catalogue renew renewed.satchel --location "$porto" --max-age 60 --json
+json 'it["sections"] > 1'
+run 1 catalogue renew renewed.satchel --location "$paris"
+says err "nothing is stored for"
+run 2 catalogue renew renewed.satchel
+says err "give a place with --place, --at or --location"
+run 2 catalogue renew renewed.satchel --location "$porto" --max-age=-1
+says err "--max-age: -1 is negative"
+
 # catalogue plan
 run 1 catalogue plan guide.satchel --location "$porto"
 says out "news   0 fresh  1 expired  0 missing"
 says out "expired  news:today"
 run 1 catalogue plan guide.satchel --location "$porto" --json
-json 'it["news"] == {"fresh": [], "expired": ["news:today"], "missing": []} and it["facts"]["expired"] == []'
+json 'it["news"]["expired"] == ["news:today"] and it["news"]["fresh"] == it["news"]["missing"] == it["facts"]["expired"] == []'
 run 1 catalogue plan guide.satchel --location "$paris"
 says err "nothing is stored for this location: fetch all sections"
 run 1 catalogue plan guide.satchel --location "$paris" --json

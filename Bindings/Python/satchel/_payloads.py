@@ -67,17 +67,24 @@ SectionDocument = Union[SectionPayload, Document]
 DeliveryDocument = Union[Delivery, Document]
 
 
-def persist_options(reuse: Any, complete: Any = False) -> _abi.PersistOptions:
+def persist_options(reuse: Any, complete: Any = False, etag: Any = None) -> _abi.PersistOptions:
     """The options of persisting."""
-    return _abi.PersistOptions(reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"), complete=bool(complete))
+    return _abi.PersistOptions(
+        reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"),
+        complete=bool(complete),
+        etag=restriction(etag, "etag", _encoding.lend_text),
+    )
 
 
-def read_options(inherit: Any, nearby: Any, allow_expired: Any = False) -> _abi.ReadOptions:
+def read_options(
+    inherit: Any, nearby: Any, allow_expired: Any = False, storage: Any = False
+) -> _abi.ReadOptions:
     """The options of reading."""
     return _abi.ReadOptions(
         inherit=bool(inherit),
         allow_expired=bool(allow_expired),
         nearby=_encoding.number(nearby, "nearby"),
+        storage=bool(storage),
     )
 
 

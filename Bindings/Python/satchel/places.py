@@ -11,13 +11,13 @@ All functions are pure and safe on any thread.
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import List, Optional
 
 from satchel import _encoding
-from satchel._library import library, some_text, text_answer
+from satchel._library import json_answer, library, some_text, text_answer
 from satchel._payloads import LocationDocument
 
-__all__ = ["entity_id", "key", "level_of_scope", "most_specific_level", "normalize", "section_of"]
+__all__ = ["entity_id", "key", "level_of_scope", "levels", "most_specific_level", "normalize", "section_of"]
 
 
 def normalize(text: Optional[str]) -> Optional[str]:
@@ -54,6 +54,17 @@ def most_specific_level(location: LocationDocument) -> str:
     :raises InvalidArgument: when the location yields none
     """
     return some_text(library.satchel_place_most_specific_level, _encoding.lend_document(location, "location"))
+
+
+def levels(location: Optional[LocationDocument] = None) -> List[str]:
+    """The levels, the most specific first.
+
+    :param location: only the levels at which this location has a key; None for all
+    :raises InvalidArgument: when the location yields no key
+    """
+    lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
+    found: List[str] = json_answer(library.satchel_place_levels, lent)
+    return found
 
 
 def level_of_scope(scope: str) -> Optional[str]:

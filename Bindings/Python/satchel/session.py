@@ -9,7 +9,7 @@ from satchel._handles import Dependent, Handle
 from satchel._library import check, json_answer, library
 from satchel._payloads import LocationDocument, SectionDocument
 from satchel.errors import InvalidArgument
-from satchel.values import Nearby, Receipt, dataclass, nearby_from, receipt_from, record_from
+from satchel.values import Receipt, Resolved, dataclass, receipt_from, record_from, resolved_from
 
 if TYPE_CHECKING:
     from satchel.store import Store
@@ -22,7 +22,7 @@ class SessionSection:
     """A section of a screen, by its name ``section``.
 
     ``state`` is "placeholder", "loading", "loaded" or "failed"; ``reason`` is why it failed.
-    ``display_title``, ``config``, ``entity_count``, ``level`` and ``nearby`` are those of its header.
+    ``display_title``, ``config``, ``entity_count``, ``level`` and ``resolved`` are those of its header.
     ``content`` is None until it is loaded; ``expired`` and ``missing`` are then the ids of expired and of
     missing entities.
     """
@@ -33,7 +33,7 @@ class SessionSection:
     config: Any
     entity_count: Optional[int]
     level: Optional[str]
-    nearby: Optional[Nearby]
+    resolved: Dict[str, Resolved]
     content: Any
     expired: List[str]
     missing: List[str]
@@ -135,7 +135,7 @@ class Session(Dependent):
     def state(self) -> SessionState:
         """The current content of the screen."""
         answer = json_answer(library.satchel_session_state, self._handle.pointer)
-        sections = [record_from(SessionSection, each, **nearby_from(each)) for each in answer["sections"]]
+        sections = [record_from(SessionSection, each, **resolved_from(each)) for each in answer["sections"]]
         return record_from(SessionState, answer, sections=sections)
 
     def __repr__(self) -> str:

@@ -9,7 +9,19 @@ import dataclasses
 import functools
 import sys
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    NamedTuple,
+    Optional,
+    Tuple,
+    Type,
+    TypeVar,
+)
 
 from satchel._html import Rows, html_of
 
@@ -39,6 +51,7 @@ __all__ = [
     "Problem",
     "PruneReceipt",
     "Receipt",
+    "Resolved",
     "SearchHit",
     "Section",
     "SectionHeader",
@@ -65,7 +78,8 @@ class Receipt:
     """The result of persisting a section; ``section`` is its name.
 
     ``saved``, ``updated`` and ``reused`` count entities; ``inline`` counts objects that are not entities
-    because their ``_storage`` is invalid or missing, and ``problems`` are those with an invalid one.
+    because their ``_storage`` is invalid or missing, and ``problems`` are those with an invalid one, and ids
+    that name no section. ``detached`` has the ids of entities to which the section does not refer any more.
     ``bytes`` counts the bytes of content written, ``shared_bytes`` those that were stored already.
     """
 
@@ -74,6 +88,7 @@ class Receipt:
     updated: int
     reused: int
     inline: int
+    detached: List[str]
     problems: List[Problem]
     bytes: int
     shared_bytes: int
@@ -90,15 +105,27 @@ class Nearby:
     distance: float
 
 
+class Resolved(NamedTuple):
+    """The delivered location by which a level was resolved, and how far away it is.
+
+    ``location`` is the location as it was first delivered, ``metres`` its distance.
+    """
+
+    location: Dict[str, Any]
+    metres: float
+
+
 @dataclass(frozen=True)
 class SectionHeader:
     """A section without its content, by its name ``section``.
 
     ``display_title`` and ``config`` are as delivered, None when missing, ``extra`` has the other members of
     the delivered section; ``entity_count`` counts the entities that the location sees; ``updated_at`` is when
-    it was written last, in Unix milliseconds. ``level`` is the level of the place where it was found.
-    ``nearby`` is the delivered location whose place names a location without names has for inheriting the
-    section, None when it was found without.
+    it changed last, ``fetched_at`` when it was last delivered or renewed, in Unix milliseconds. ``etag`` is
+    the entity tag of the last delivery, and ``stale`` is whether the section's time to live has passed.
+    ``level`` is the level of the place where it was found, "global" for global content of elsewhere.
+    ``resolved`` has, by level, the delivered location by which the level was resolved, where the location
+    sees the section by that.
     """
 
     section: str
@@ -107,8 +134,11 @@ class SectionHeader:
     extra: Dict[str, Any]
     entity_count: int
     updated_at: int
+    fetched_at: int
+    etag: Optional[str]
+    stale: bool
     level: str
-    nearby: Optional[Nearby]
+    resolved: Dict[str, Resolved]
 
 
 @dataclass(frozen=True)
@@ -118,8 +148,8 @@ class Section:
     ``display_title`` and ``config`` are as delivered, None when missing, ``extra`` has the other members of
     the delivered section. ``missing`` and ``expired`` are the
     ids of entities that are no longer stored, and that have expired. ``level`` is the level of the place
-    where it was found; ``updated_at`` is when it was written last, in Unix milliseconds. ``nearby`` is as in
-    :class:`SectionHeader`.
+    where it was found; ``updated_at`` is when it changed last, in Unix milliseconds. ``fetched_at``,
+    ``etag``, ``stale`` and ``resolved`` are as in :class:`SectionHeader`.
     """
 
     section: str
@@ -131,26 +161,37 @@ class Section:
     expired: List[str]
     level: str
     updated_at: int
-    nearby: Optional[Nearby]
+    fetched_at: int
+    etag: Optional[str]
+    stale: bool
+    resolved: Dict[str, Resolved]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A section's entity ids: ``fresh`` ones, ``expired`` ones to refresh, ``missing`` ones to fetch."""
+    """A section's entity ids: ``fresh`` ones, ``expired`` ones to refresh, ``missing`` ones to fetch.
+
+    ``fetched_at`` is when the section was last delivered or renewed, ``etag`` the entity tag of its last
+    delivery, None when it had none.
+    """
 
     fresh: List[str]
     expired: List[str]
     missing: List[str]
+    fetched_at: int
+    etag: Optional[str]
 
 
 @dataclass(frozen=True)
 class Entity:
-    """The variant of an entity that covers a location.
+    """A variant of an entity.
 
     ``entity_id`` is its id; ``content`` is the object as delivered, without ``_storage``; ``scope`` is the
     scope of the variant, ``display_name`` the name to display. ``expires_at``, ``updated_at`` and
     ``created_at`` are Unix milliseconds. ``source`` is the location whose delivery wrote the content, None
-    when that was deleted.
+    when that was deleted; ``location`` is a location that it was delivered for, the nearest one of entities
+    near a point and otherwise ``source``, and ``distance`` how many metres away that is, None without
+    coordinates.
     """
 
     entity_id: str
@@ -161,6 +202,8 @@ class Entity:
     updated_at: int
     created_at: int
     source: Optional[Dict[str, Any]]
+    location: Optional[Dict[str, Any]]
+    distance: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -169,8 +212,9 @@ class Context:
 
     ``location`` is the location as it was first delivered, ``level`` its most specific level; ``sections``,
     ``entities`` (counted for each section) and ``bytes`` of their content, which other places may share, are
-    what it has. ``complete`` is whether it was delivered as complete. ``updated_at`` and ``used_at`` are Unix
-    milliseconds; that it was read is recorded when the store prunes or closes.
+    what it has. ``complete`` is whether it was delivered as complete. ``created_at``, ``fetched_at`` (of the
+    section that was delivered or renewed last), ``updated_at`` and ``used_at`` are Unix milliseconds; that it
+    was read is recorded when the store prunes or closes. ``etag`` is the entity tag of all of its sections.
     """
 
     location: Dict[str, Any]
@@ -179,6 +223,9 @@ class Context:
     entities: int
     bytes: int
     complete: bool
+    created_at: int
+    fetched_at: int
+    etag: Optional[str]
     updated_at: int
     used_at: int
 
@@ -323,10 +370,10 @@ def records_from(kind: Type[_Record], answers: Iterable[Dict[str, Any]]) -> List
     return Rows([record_from(kind, each) for each in answers])
 
 
-def nearby_from(answer: Dict[str, Any]) -> Dict[str, Any]:
-    """The parts of a header or section that are dataclasses."""
-    near = answer.get("nearby")
-    return {"nearby": None if near is None else record_from(Nearby, near)}
+def resolved_from(answer: Dict[str, Any]) -> Dict[str, Any]:
+    """The parts of a header or section that are tuples."""
+    levels = answer.get("resolved") or {}
+    return {"resolved": {name: Resolved(each["location"], each["metres"]) for name, each in levels.items()}}
 
 
 def receipt_from(answer: Dict[str, Any]) -> Receipt:

@@ -2,7 +2,8 @@
 
 Written from the specification alone, to hold the library against. A context is what one place was sent; a
 section that a location's own context lacks is served by the context that has it and shares the most specific
-level with the location, of several the most recently updated, and shows only what covers the location.
+level with the location, of several the most recently updated, and shows only what covers the location; global
+content is shared by all. Levels are not resolved by distance.
 """
 
 from __future__ import annotations
@@ -101,8 +102,12 @@ class Model:
     def deliver(self, delivery: Dict[str, Any], complete: bool = False) -> None:
         for section in delivery["sections"]:
             self.persist(delivery["location"], section)
-        if complete:
-            self.contexts[next(iter(keys(delivery["location"]).items()))].complete = True
+        context = self.contexts.get(next(iter(keys(delivery["location"]).items())))
+        if context:
+            context.complete = complete
+        if context and complete:
+            names = [section["section"] for section in delivery["sections"]]
+            context.sections = {name: each for name, each in context.sections.items() if name in names}
 
     def persist(self, location: Dict[str, Any], section: Dict[str, Any]) -> None:
         places = keys(location)
@@ -161,6 +166,9 @@ class Model:
             for context in sorted(sharing, key=lambda each: -each.updated_at):
                 if context is not own:
                     yield level, context, False
+        for context in sorted(self.contexts.values(), key=lambda each: -each.updated_at):
+            if context is not own:
+                yield "global", context, False
 
     def covers(self, reference: Reference, location: Dict[str, Any]) -> bool:
         return reference.scope == "global" or keys(location).get(reference.scope) == reference.key

@@ -1,4 +1,4 @@
-"""Locations with coordinates and without names."""
+"""Levels that are resolved by distance."""
 
 from __future__ import annotations
 
@@ -41,8 +41,11 @@ def test_what_is_shown_can_be_looked_up(paris: satchel.Catalogue) -> None:
     bread = paris.entity("food:bread", ELEVEN_METRES_NORTH)
     assert bread is not None
     assert bread.content == {"v": 1}
-    # It is of that coordinate alone.
-    assert paris.entity("food:here", ELEVEN_METRES_NORTH) is None
+    here = paris.entity("food:here", ELEVEN_METRES_NORTH)
+    assert here is not None
+    assert here.location == PARIS
+    assert here.distance is not None
+    assert 11 < here.distance < 12
     assert paris.entity("food:bread", ELEVEN_METRES_NORTH, nearby=10) is None
     assert paris.entity("food:bread", ELEVEN_METRES_NORTH, nearby=0) is None
     with pytest.raises(satchel.InvalidArgument):
@@ -51,22 +54,23 @@ def test_what_is_shown_can_be_looked_up(paris: satchel.Catalogue) -> None:
 
 def test_eleven_metres_from_delivered_content_it_is_found(paris: satchel.Catalogue) -> None:
     [header] = paris.sections(ELEVEN_METRES_NORTH)
-    assert (header.section, header.level, header.entity_count) == ("food", "locality", 1)
-    assert header.nearby is not None
-    assert header.nearby.location == PARIS
-    assert 11 < header.nearby.distance < 12
+    assert (header.section, header.level, header.entity_count) == ("food", "coordinate", 2)
+    assert list(header.resolved) == ["coordinate", "locality", "country"]
+    location, metres_away = header.resolved["locality"]
+    assert location == PARIS
+    assert 11 < metres_away < 12
     loaded = paris.load(ELEVEN_METRES_NORTH, "food")
     assert loaded is not None
-    assert loaded.content == {"Bread": {"v": 1}}
-    assert loaded.nearby == header.nearby
-    assert paris.plan(ELEVEN_METRES_NORTH)["food"].fresh == ["food:bread"]
+    assert loaded.content == {"Bread": {"v": 1}, "Here": {"v": 2}}
+    assert loaded.resolved == header.resolved
+    assert paris.plan(ELEVEN_METRES_NORTH)["food"].fresh == ["food:bread", "food:here"]
     assert paris.has_cached(ELEVEN_METRES_NORTH) == "inherited"
     with paris.session() as session:
         session.show(ELEVEN_METRES_NORTH)
         [shown] = session.state().sections
-        assert shown.nearby == header.nearby
+        assert shown.resolved == header.resolved
     [own] = paris.sections(PARIS)
-    assert own.nearby is None
+    assert own.resolved == {}
 
 
 @pytest.mark.parametrize("distance", [0, 11])
@@ -126,3 +130,29 @@ def test_locate_lists_what_a_plain_scan_does(
         assert [near.distance for near in found] == pytest.approx(
             [distance for distance in expected if distance <= 60_000], abs=0.5
         )
+
+
+def test_entities_near_a_point(paris: satchel.Catalogue) -> None:
+    found = paris.near_entities(48.8567, 2.3522)
+    assert [each.entity_id for each in found] == ["food:bread", "food:here"]
+    assert [each.location for each in found] == [PARIS, PARIS]
+    assert found[0].distance is not None
+    assert 11 < found[0].distance < 12
+    assert paris.near_entities(48.8567, 2.3522, within=11) == []
+    assert paris.near_entities(48.8567, 2.3522, section="sights") == []
+    with pytest.raises(satchel.InvalidArgument, match="within"):
+        paris.near_entities(48.8567, 2.3522, within=-1)
+    with pytest.raises(satchel.InvalidArgument):
+        paris.near_entities(91, 0)
+
+
+def test_a_name_in_another_language_hides_nothing(paris: satchel.Catalogue) -> None:
+    for names in (
+        {"locality": "Parigi", "country_code": "FR"},
+        {"locality": "Parigi"},
+        {"country_code": "FR"},
+    ):
+        loaded = paris.load({**ELEVEN_METRES_NORTH, **names}, "food")
+        assert loaded is not None
+        assert loaded.content == {"Bread": {"v": 1}, "Here": {"v": 2}}
+    assert paris.load({**ELEVEN_METRES_NORTH, "country_code": "IT"}, "food") is None

@@ -28,7 +28,7 @@ package enum LetterTable {
   package static func isApostrophe(_ scalar: Int32) -> Bool {
     switch scalar {
     case 0x27, 0x60, 0xB4,  // Typewriter's apostrophe, grave and acute accent
-      0x2B9, 0x2BB...0x2BF, 0x2018, 0x2019, 0x201B, 0x2032, 0x2035,  // Modifier letters, quotation marks, primes
+      0x2B9, 0x2BB...0x2BF, 0x2018, 0x2019, 0x201B, 0x2032, 0x2035,  // Modifier letters, quotes, primes
       0x55A, 0x5F3, 0x7F4, 0x7F5,  // Armenian, Hebrew (geresh), N'Ko
       0xA78B, 0xA78C, 0xFF07:  // Saltillo, fullwidth
       true

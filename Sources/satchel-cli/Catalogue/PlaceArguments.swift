@@ -25,7 +25,7 @@ struct PlaceArguments: ParsableArguments {
   var location: Location?
 
   static let nearbyHelp = ArgumentHelp(
-    "The maximum distance of the delivered places that a location with coordinates is taken for; 0 for none.",
+    "The maximum distance of the delivered places by which a location's levels are resolved; 0 for none.",
     valueName: "metres")
 
   private static func parsedLocation(_ text: String) throws -> Location {

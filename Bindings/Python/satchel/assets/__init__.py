@@ -80,9 +80,7 @@ class Assets(ReadableAssets):
 
     __slots__ = ()
 
-    def put(
-        self, content: AssetContent, type: Optional[str] = None, *, sensitive: bool = False
-    ) -> Asset:
+    def put(self, content: AssetContent, type: Optional[str] = None, *, sensitive: bool = False) -> Asset:
         """Puts bytes into the store. Bytes that it has already are not stored again.
 
         Put the document that refers to the asset next: one to which nothing refers is kept for an hour at

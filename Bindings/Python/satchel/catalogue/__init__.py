@@ -29,6 +29,7 @@ from satchel._payloads import (
     restriction,
 )
 from satchel.catalogue._reading import ReadableCatalogue
+from satchel.errors import InvalidArgument
 from satchel.session import Session
 from satchel.values import PruneReceipt, Receipt, receipt_from, record_from
 
@@ -48,7 +49,11 @@ class Catalogue(ReadableCatalogue):
     __slots__ = ()
 
     def persist(
-        self, location: LocationDocument, section: SectionDocument, reuse: str = "unless_changed"
+        self,
+        location: LocationDocument,
+        section: SectionDocument,
+        reuse: str = "unless_changed",
+        etag: Optional[str] = None,
     ) -> Receipt:
         """Stores a section in one transaction; it is on the disk when this returns.
 
@@ -56,6 +61,7 @@ class Catalogue(ReadableCatalogue):
         :param section: the section as the backend sent it
         :param reuse: "unless_changed": the same content only renews its expiry, changed content is
             updated; "until_expiry": a stored copy is kept unchanged until it expires
+        :param etag: the entity tag of the answer, stored with the section; None for none
         :returns: the receipt; an object with an invalid ``_storage`` stays inline and is listed in
             ``problems``
         :raises InvalidArgument: for an invalid section; nothing is changed
@@ -66,19 +72,24 @@ class Catalogue(ReadableCatalogue):
                 self._store._pointer,
                 _encoding.lend_document(location, "location"),
                 _encoding.lend_document(section, "section"),
-                ctypes.byref(persist_options(reuse)),
+                ctypes.byref(persist_options(reuse, etag=etag)),
             )
         )
 
     def deliver(
-        self, delivery: DeliveryDocument, complete: bool = False, reuse: str = "unless_changed"
+        self,
+        delivery: DeliveryDocument,
+        complete: bool = False,
+        reuse: str = "unless_changed",
+        etag: Optional[str] = None,
     ) -> List[Receipt]:
         """Stores several sections of a location in one transaction; they are on the disk when this returns.
 
         :param delivery: {"location": …, "sections": [section, …]}
-        :param complete: whether the location has all of its sections with this delivery and earlier ones,
-            and therefore inherits none; it stays so until one of its sections is removed
+        :param complete: whether the delivery has all sections of the location: others that it has are
+            removed, and it inherits none, until it is delivered again without, or one of them is removed
         :param reuse: as in :meth:`persist`
+        :param etag: as in :meth:`persist`, for each of the sections
         :returns: a receipt for each section
         :raises InvalidArgument: for an invalid section; nothing is changed
         """
@@ -86,9 +97,47 @@ class Catalogue(ReadableCatalogue):
             library.satchel_catalogue_deliver,
             self._store._pointer,
             _encoding.lend_document(delivery, "delivery"),
-            ctypes.byref(persist_options(reuse, complete)),
+            ctypes.byref(persist_options(reuse, complete, etag)),
         )
         return Rows([receipt_from(each) for each in receipts])
+
+    def renew(
+        self,
+        location: LocationDocument,
+        section: Optional[str] = None,
+        etag: Optional[str] = None,
+        max_age: Optional[float] = None,
+    ) -> int:
+        """Renews what is stored for a location, as an answer that it is not modified (304) means.
+
+        The sections and their entities expire by their time to live from now on, and ``fetched_at`` is now.
+        The content stays, and observers are not notified.
+
+        :param location: the place that the content was delivered for; nothing is inherited
+        :param section: only the section with this name; None for all
+        :param etag: the entity tag of the answer; None keeps those that are stored
+        :param max_age: the time to live of the sections from now on, in seconds; None keeps their own
+        :returns: the number of sections that were renewed; 0 when none is stored for the location
+        :raises InvalidArgument: for a negative age
+        """
+        age = -1
+        if max_age is not None:
+            seconds = _encoding.number(max_age, "max_age")
+            if not 0 <= seconds < 2**53:
+                raise InvalidArgument(f"max_age: {max_age} is not a number of seconds")
+            age = int(seconds)
+        renewed = ctypes.c_int64()
+        check(
+            library.satchel_catalogue_renew(
+                self._store._pointer,
+                _encoding.lend_document(location, "location"),
+                restriction(section, "section", _encoding.lend_text),
+                restriction(etag, "etag", _encoding.lend_text),
+                age,
+                ctypes.byref(renewed),
+            )
+        )
+        return renewed.value
 
     def delete_entity(self, entity_id: str) -> PruneReceipt:
         """Deletes the content of an entity, with all its variants.

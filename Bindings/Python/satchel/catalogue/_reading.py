@@ -18,9 +18,9 @@ from satchel.values import (
     Section,
     SectionHeader,
     StoredEntity,
-    nearby_from,
     record_from,
     records_from,
+    resolved_from,
 )
 
 if TYPE_CHECKING:
@@ -49,8 +49,10 @@ class ReadableCatalogue:
         :param location: the place of the content
         :param inherit: inherits each section that was not delivered for the location from the place that
             has it and shares the most specific level with the location
-        :param nearby: for inheriting, a location with coordinates and without place names has those of the
-            nearest location that content was delivered for, within so many metres; 0 for none
+        :param nearby: the distance in metres within which a location with coordinates has, besides those of
+            its own names, the coordinate, sublocality and locality of the nearest location that content was
+            delivered for; ten times as far for the admin area and the country, and never in another country
+            than the stated one; 0 for none
         :raises InvalidArgument: for a negative distance
         """
         headers = json_answer(
@@ -59,7 +61,7 @@ class ReadableCatalogue:
             _encoding.lend_document(location, "location"),
             ctypes.byref(read_options(inherit, nearby)),
         )
-        return Rows([record_from(SectionHeader, each, **nearby_from(each)) for each in headers])
+        return Rows([record_from(SectionHeader, each, **resolved_from(each)) for each in headers])
 
     def load(
         self,
@@ -68,14 +70,18 @@ class ReadableCatalogue:
         allow_expired: bool = False,
         inherit: bool = True,
         nearby: float = 5000,
+        storage: bool = False,
     ) -> Optional[Section]:
         """A section with its content.
 
         :param location: the place of the content
         :param section: the section's name
-        :param allow_expired: keeps expired entities in the content; ``expired`` lists them in any case
+        :param allow_expired: keeps expired entities, and the rest of a stale section, in the content;
+            ``expired`` lists the entities in any case
         :param inherit: as in :meth:`sections`
         :param nearby: as in :meth:`sections`
+        :param storage: each entity keeps its ``_storage``, so that persisting the content changes nothing;
+            expired ones are kept, too
         :returns: None when the location has no such section
         """
         found = json_answer(
@@ -83,9 +89,9 @@ class ReadableCatalogue:
             self._store._pointer,
             _encoding.lend_document(location, "location"),
             _encoding.lend_text(section, "section"),
-            ctypes.byref(read_options(inherit, nearby, allow_expired)),
+            ctypes.byref(read_options(inherit, nearby, allow_expired, storage)),
         )
-        return None if found is None else record_from(Section, found, **nearby_from(found))
+        return None if found is None else record_from(Section, found, **resolved_from(found))
 
     def plan(self, location: LocationDocument, inherit: bool = True, nearby: float = 5000) -> Dict[str, Plan]:
         """The entities to fetch for a location; no content is read.
@@ -174,33 +180,84 @@ class ReadableCatalogue:
         )
         return records_from(SearchHit, found)
 
-    def entity(self, entity_id: str, location: LocationDocument, nearby: float = 5000) -> Optional[Entity]:
+    def entity(
+        self, entity_id: str, location: Optional[LocationDocument] = None, nearby: float = 5000
+    ) -> Optional[Entity]:
         """The most specific variant of an entity that covers a location.
 
+        Without a location, the variant that was delivered last, wherever; that takes time in proportion to
+        the number of stored entities.
+
         :param entity_id: such as "cuisine:xiaolongbao"
-        :param location: the place of the content
+        :param location: the place of the content; None for any
         :param nearby: as in :meth:`sections`
         :returns: None when no variant covers the location
         """
+        lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
         found = json_answer(
             library.satchel_catalogue_entity,
             self._store._pointer,
             _encoding.lend_text(entity_id, "entity_id"),
-            _encoding.lend_document(location, "location"),
+            lent,
             ctypes.byref(read_options(True, nearby)),
         )
         return None if found is None else record_from(Entity, found)
 
-    def contexts(self, level: Optional[str] = None) -> List[Context]:
+    def variants(self, entity_id: str) -> List[Entity]:
+        """All stored variants of an entity, with their locations, the one that was delivered last first.
+
+        It takes time in proportion to the number of stored entities.
+
+        :param entity_id: such as "cuisine:xiaolongbao"
+        """
+        found = json_answer(
+            library.satchel_catalogue_variants,
+            self._store._pointer,
+            _encoding.lend_text(entity_id, "entity_id"),
+        )
+        return records_from(Entity, found)
+
+    def near_entities(
+        self, latitude: float, longitude: float, within: float = 5000, section: Optional[str] = None
+    ) -> List[Entity]:
+        """The entities of the locations that content was delivered for within a distance, the nearest first.
+
+        Each variant comes once, with the nearest of these locations, and may have expired; those of one
+        location are in the order of its sections.
+
+        :param latitude: degrees, -90 to 90
+        :param longitude: degrees, -180 to 180
+        :param within: metres
+        :param section: only entities of sections with this name; None for all
+        :raises InvalidArgument: for a coordinate out of range, a negative distance, and for more than
+            100,000 entities
+        """
+        numbers = (
+            _encoding.number(value, name)
+            for value, name in ((latitude, "latitude"), (longitude, "longitude"), (within, "within"))
+        )
+        found = json_answer(
+            library.satchel_catalogue_near_entities,
+            self._store._pointer,
+            *numbers,
+            restriction(section, "section", _encoding.lend_text),
+        )
+        return records_from(Entity, found)
+
+    def contexts(
+        self, level: Optional[str] = None, location: Optional[LocationDocument] = None
+    ) -> List[Context]:
         """The locations that content was delivered for, the most recently updated first.
 
         :param level: only those whose most specific level this is
+        :param location: only that of this location
         :raises InvalidArgument: for an unknown level
         """
         found = json_answer(
             library.satchel_catalogue_contexts,
             self._store._pointer,
             restriction(level, "level", _encoding.lend_text),
+            restriction(location, "location", _encoding.lend_document),
         )
         return records_from(Context, found)
 
