@@ -108,7 +108,8 @@ let package = Package(
     .testTarget(
       name: "SatchelAssetsTests",
       dependencies: [
-        "SatchelAssets", "Satchel", "CImages", "SatchelStorageTesting", "SatchelTesting",
+        "SatchelAssets", "Satchel", "CImages", "CSQLite", "SatchelRemoteTesting", "SatchelStorageTesting",
+        "SatchelTesting",
       ]),
     .testTarget(
       name: "SatchelCatalogueTests",

@@ -25,6 +25,8 @@ struct faulty_vfs {
     int64_t limit;
     void (*after_opening)(void *);
     void *context;
+    void (*on_sync)(void *, const char *);
+    void *sync_context;
     struct sized files[MOST_FILES];
 };
 
@@ -122,7 +124,12 @@ static int faulty_truncate(sqlite3_file *file, sqlite3_int64 size) {
 
 static int faulty_sync(sqlite3_file *file, int flags) {
     enum faulty_kind kind;
-    if (fails(faulty(file)->disk, FAULTY_SYNC, &kind)) return SQLITE_IOERR_FSYNC;
+    struct faulty_file *own = faulty(file);
+    if (fails(own->disk, FAULTY_SYNC, &kind)) return SQLITE_IOERR_FSYNC;
+    if (own->disk->on_sync && own->sized && own->sized->path) {
+        own->disk->on_sync(own->disk->sync_context, own->sized->path);
+        return SQLITE_OK;
+    }
     return real(file)->pMethods->xSync(real(file), flags);
 }
 
@@ -315,6 +322,18 @@ void faulty_vfs_after_opening(faulty_vfs *disk, void (*act)(void *context), void
     pthread_mutex_lock(&disk->mutex);
     disk->after_opening = act;
     disk->context = context;
+    pthread_mutex_unlock(&disk->mutex);
+}
+
+void faulty_vfs_on_sync(faulty_vfs *disk, void (*act)(void *context, const char *path), void *context) {
+    pthread_mutex_lock(&disk->mutex);
+    disk->on_sync = act;
+    disk->sync_context = context;
+    /* The entries of files that were opened before belong to another test. */
+    for (int i = 0; i < MOST_FILES; i++) {
+        free(disk->files[i].path);
+        disk->files[i].path = NULL;
+    }
     pthread_mutex_unlock(&disk->mutex);
 }
 

@@ -62,13 +62,15 @@ package enum ScheduleSearch {
   ///
   /// - Parameter prepare: called once on each thread
   package static func run(
-    _ seeds: Range<UInt64>, maximum: Int, _ prepare: @escaping @Sendable () -> Worker
-  ) -> Report {
+    _ seeds: Range<UInt64>, maximum: Int, _ prepare: @escaping @Sendable () throws -> Worker
+  ) throws -> Report {
     let (next, report) = (Locked(seeds.lowerBound), Locked(Report(seeds: seeds)))
     let start = Clock.monotonic.now()
     let count = threads
+    let failure = Locked<(any Error)?>(nil)
     inParallel(Array(0..<count), limit: count) { _ in
-      let worker = prepare()
+      let worker: Worker
+      do { worker = try prepare() } catch { return failure.withLock { $0 = error } }
       defer { worker.end() }
       while report.withLock({ $0.violations.count < maximum }) {
         let seed = next.withLock { next in
@@ -82,10 +84,14 @@ package enum ScheduleSearch {
           report.seconds = (Clock.monotonic.now() - start) / 1000
           report.counts.merge(result.counts) { $0 + $1 }
           if let text = result.violation { report.violations.append((seed, text)) }
-          if isLong, report.schedules.isMultiple(of: 1000) { print(report) }
+          if isLong, report.schedules.isMultiple(of: 1000) {
+            print(report)
+            fflush(nil)
+          }
         }
       }
     }
+    if let error = failure.withLock({ $0 }) { throw error }
     return report.withLock { $0 }
   }
 }

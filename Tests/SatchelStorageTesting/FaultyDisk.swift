@@ -34,6 +34,7 @@ package final class FaultyDisk: @unchecked Sendable {
 
   package let name = "faulty-\(UUID().uuidString)"
   private let disk: OpaquePointer
+  private var observer: Observer?
 
   package init() throws {
     guard let disk = faulty_vfs_make(name) else { throw CocoaError(.featureUnsupported) }
@@ -59,6 +60,24 @@ package final class FaultyDisk: @unchecked Sendable {
     faulty_vfs_after_opening(
       disk, { context in context.map { Unmanaged<Action>.fromOpaque($0).takeRetainedValue().act() } }, context
     )
+  }
+
+  /// Calls `act` with the path of each file that is synced, instead of syncing it, in a test whose disk exists only in a
+  /// model. No file may be open.
+  package func onSync(_ act: ((String) -> Void)?) {
+    observer = act.map { Observer($0) }
+    guard let observer else { return faulty_vfs_on_sync(disk, nil, nil) }
+    faulty_vfs_on_sync(
+      disk,
+      { context, path in
+        guard let context, let path else { return }
+        Unmanaged<Observer>.fromOpaque(context).takeUnretainedValue().act(String(cString: path))
+      }, Unmanaged.passUnretained(observer).toOpaque())
+  }
+
+  private final class Observer {
+    let act: (String) -> Void
+    init(_ act: @escaping (String) -> Void) { self.act = act }
   }
 
   private final class Action {

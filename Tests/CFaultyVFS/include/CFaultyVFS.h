@@ -44,6 +44,12 @@ void faulty_vfs_limit(faulty_vfs *disk, int64_t bytes);
 /* Calls `act` once, after the next database file was opened and before SQLite locks it. */
 void faulty_vfs_after_opening(faulty_vfs *disk, void (*act)(void *context), void *context);
 
+/*
+ * Calls `act` with the path of each file that is synced, instead of syncing it; NULL ends that. It must not
+ * use the disk.
+ */
+void faulty_vfs_on_sync(faulty_vfs *disk, void (*act)(void *context, const char *path), void *context);
+
 /* Returns the number of operations of a kind since the VFS was created. */
 int64_t faulty_vfs_count(faulty_vfs *disk, enum faulty_operation operation);
 

@@ -18,10 +18,10 @@ import Testing
     } catch { return ("\(error)", [], [:]) }
   }
 
-  private static func search(_ seeds: Range<UInt64>, _ mutant: AssetMutant? = nil, maximum: Int)
+  private static func search(_ seeds: Range<UInt64>, _ mutant: AssetMutant? = nil, maximum: Int) throws
     -> ScheduleSearch.Report
   {
-    ScheduleSearch.run(seeds, maximum: maximum) {
+    try ScheduleSearch.run(seeds, maximum: maximum) {
       let shelf = AssetSimulationShelf()
       return ScheduleSearch.Worker {
         let result = run($0, mutant, shelf)
@@ -32,20 +32,22 @@ import Testing
     }
   }
 
-  @Test("what records refer to stays, and nothing else, whatever faults occur") func schedules() {
+  @Test("what records refer to stays, and nothing else, whatever faults occur") func schedules() throws {
     if let seed = SimulationSearch.seed {
       let shelf = AssetSimulationShelf()
       print(Self.run(seed, ScheduleSearch.mutant(), shelf, isLogging: true).history.joined(separator: "\n"))
       return shelf.end()
     }
-    let report = Self.search(ScheduleSearch.seeds(of: 0..<100), maximum: ScheduleSearch.isLong ? 20 : 1)
+    let report = try Self.search(ScheduleSearch.seeds(of: 0..<100), maximum: ScheduleSearch.isLong ? 20 : 1)
     if ScheduleSearch.isLong { print("schedules of the remote: \(report)") }
     if !report.violations.isEmpty { Issue.record("\(report)") }
   }
 
-  @Test("the simulation finds", arguments: AssetMutant.allCases) func simulationFinds(_ mutant: AssetMutant) {
+  @Test("the simulation finds", arguments: AssetMutant.allCases) func simulationFinds(_ mutant: AssetMutant)
+    throws
+  {
     let count: UInt64 = ScheduleSearch.isLong ? 3000 : 200
-    let report = Self.search(0..<count, mutant, maximum: ScheduleSearch.isLong ? 10 : 1)
+    let report = try Self.search(0..<count, mutant, maximum: ScheduleSearch.isLong ? 10 : 1)
     print("\(mutant): \(report)")
     if report.violations.isEmpty { Issue.record("\(count) schedules have found nothing wrong") }
   }
