@@ -67,7 +67,8 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
 NO_JSON = {"satchel_json_get_text", "satchel_story_check", "satchel_story_graph", "satchel_story_path_count",
            "satchel_story_report", "satchel_story_text", "satchel_stories_story",
            "satchel_photos_export_shard", "satchel_remote_get", "satchel_remote_put",
-           "satchel_catalogue_has_cached", "satchel_assets_read", "satchel_asset_reader_path"}  # fmt: skip
+           "satchel_catalogue_has_cached", "satchel_assets_read", "satchel_assets_read_remote",
+           "satchel_asset_reader_path"}  # fmt: skip
 #: Functions that a callback may call: none that waits for a callback to return, as the header says.
 IN_CHANGE = sorted(
     name for name in FUNCTIONS

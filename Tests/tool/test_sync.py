@@ -156,7 +156,9 @@ def test_an_empty_remote_is_not_written_to(planner, tmp_path):
 
 def test_a_record_that_cannot_be_sent_does_not_stop_the_others(planner, second, tmp_path):
     remote = Remote("--remote", str(tmp_path / "remote"))
-    planner("put", "big", "-", text=b'{"text": "%s"}' % (b"x" * (33 << 20)))
+    put = planner("put", "big", "-", text=b'{"text": "%s"}' % (b"x" * (33 << 20)))
+    reason = "a string of 34603008 bytes; put such content as an asset, and refer to it"
+    assert put.err == f"satchel: courses/big: /text: {reason}\n"
     result = planner.sync(remote, code=1)
     assert result.lines[0] == "records: 3 uploaded"
     assert result.lines[1].startswith("failed: courses/big: a document that is synchronized has at most ")

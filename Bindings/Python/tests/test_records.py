@@ -222,6 +222,7 @@ def test_what_are_no_documents_with_ids_is_refused(courses: Records[Dict[str, An
         courses.put_many(documents)
 
 
+@pytest.mark.filterwarnings("ignore::satchel.LargeStringWarning")
 def test_extreme_documents_come_back(courses: Records[Dict[str, Any]]) -> None:
     documents: Dict[str, Dict[str, Any]] = {
         "empty": {},
@@ -251,6 +252,7 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
+@pytest.mark.filterwarnings("ignore::satchel.LargeStringWarning")
 def test_what_was_read_is_freed(courses: Records[Dict[str, Any]]) -> None:
     courses.put("large", {"text": "x" * 4_000_000})
     courses.text("large")

@@ -239,6 +239,7 @@ def test_a_record_that_changes_while_it_is_sent_stays_pending(pair: List[Device]
     assert tablet.documents() == {"a": {"n": 2}, "b": {"n": 3}}
 
 
+@pytest.mark.filterwarnings("ignore::satchel.LargeStringWarning")
 def test_a_document_that_is_too_large_does_not_stop_the_others(
     pair: List[Device], remote_copy: Remote
 ) -> None:

@@ -8,7 +8,8 @@ struct RecordPutCommand: ParsableCommand {
     abstract: "Write a record: a new one, or a new document of an existing one.",
     discussion: """
       The document is stored as it is given, byte for byte, without white space around it. With \
-      --if-revision, a record that was changed since it was read is not overwritten.
+      --if-revision, a record that was changed since it was read is not overwritten. A string of more than \
+      1 MiB gives a warning: put it as an asset, with "assets put".
 
         satchel records put planner.satchel courses algebra '{"title": "Linear Algebra", "credits": 6}'
         satchel records put planner.satchel courses algebra - < algebra.json
@@ -52,6 +53,9 @@ struct RecordPutCommand: ParsableCommand {
       try output.put("\(name): \(receipt.isNew ? "new, " : "")revision \(receipt.revision)\n")
     }
     try output.finish()
+    for warning in receipt.warnings {
+      Terminal.printError("\(arguments.collection)/\(record.id): \(warning.pointer): \(warning.reason)")
+    }
     try arguments.store.checkOutbox()
   }
 

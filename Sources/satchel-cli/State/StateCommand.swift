@@ -134,14 +134,16 @@ struct StateSetCommand: ParsableCommand {
   func run() throws {
     let input = try JSONInput(json, as: "the value")
     let new = try input.value
-    try arguments.change(creating: creation.create) { store in
-      try store.state.set(value.key, new, sensitive: sensitive, synced: synced)
+    let warnings = try arguments.change(creating: creation.create) { store in
+      let warnings = try store.state.set(value.key, new, sensitive: sensitive, synced: synced)
       try store.state.flush()
+      return warnings
     }
     let output = try Output()
     let report: JSONValue = ["key": .string(value.key)]
     try output.put(arguments.json ? report.plainText + "\n" : "\(value.key.printable): set\n")
     try output.finish()
+    for warning in warnings { Terminal.printError("\(value.key): \(warning.pointer): \(warning.reason)") }
     try arguments.checkOutbox()
   }
 }

@@ -26,7 +26,7 @@ struct SyncCommand: ParsableCommand {
       "all", or the newest up to a number of bytes. With --no-asset-uploads, as on a metered line, no asset is \
       uploaded, and records that refer to new ones wait.
 
-        satchel sync planner.satchel --user ana --remote s3://planner --assets 500000000
+        satchel sync planner.satchel --user ana --remote s3://planner --assets all
 
       With --key-file records and state are encrypted before they leave this machine. All devices need the \
       same key; photos are not encrypted. What the store itself has encrypted is sent and applied only then, \
