@@ -38,7 +38,8 @@ private let independent: Set<String> = [
   // Files to delete: one that an asset has is not.
   "asset_garbage.name",
   // Names of the app: of a variant, a section, a member of it.
-  "asset_variant.name", "asset_variant.type", "asset_variant.variant", "asset_path.path", "asset_path.section",
+  "asset_variant.name", "asset_variant.type", "asset_variant.variant", "asset_path.path",
+  "asset_path.section",
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.photo",
@@ -84,7 +85,8 @@ private let absent: Set<String> = [
   "sync_log.pending_upload_deletes", "sync_log.pending_upload_etag", "sync_log.phase", "sync_log.previous",
   "sync_writer.id", "sync_writer.replaced",
   // Of an asset in the sync log that nothing is wrong with.
-  "sync_asset.next", "sync_asset.sensitive", "sync_asset.suspect", "sync_asset.doubt", "sync_asset.unused", "sync_asset.unreferenced",
+  "sync_asset.next", "sync_asset.sensitive", "sync_asset.suspect", "sync_asset.doubt", "sync_asset.unused",
+  "sync_asset.unreferenced",
 ]
 
 /// Tables of which a row may be missing without a contradiction.
