@@ -106,6 +106,7 @@ class Model:
         if context:
             context.complete = complete
         if context and complete:
+            context.updated_at = self.clock()
             names = [section["section"] for section in delivery["sections"]]
             context.sections = {name: each for name, each in context.sections.items() if name in names}
 

@@ -53,8 +53,10 @@ def test_a_city_without_an_admin_area_has_a_place_of_its_own(catalogue: satchel.
     (header,) = catalogue.sections(SINGAPORE)
     assert header.level == "locality"
     assert value_at(catalogue, {**SINGAPORE, "sublocality": "Tiong Bahru"}) == "laksa"
-    # With an admin area it is another place, as far as anyone can tell from the keys.
-    assert value_at(catalogue, {**SINGAPORE, "admin_area": "Central Singapore"}) is None
+    # With an admin area its key is another one; knowing more does not find less.
+    central = {**SINGAPORE, "admin_area": "Central Singapore"}
+    assert value_at(catalogue, central) == "laksa"
+    assert catalogue.load(central, "cuisine", nearby=0) is None
 
 
 def test_an_entity_of_a_level_that_the_location_lacks_is_returned(catalogue: satchel.Catalogue) -> None:
@@ -75,8 +77,12 @@ def test_coordinate_entities_are_shared_within_the_rounded_coordinate_only(
     here = {**SHANGHAI, "latitude": 31.23041, "longitude": 121.47371}
     catalogue.persist(here, dish("corner", "coordinate"))
     assert value_at(catalogue, {**here, "latitude": 31.23043}) == "corner"
-    assert catalogue.load({**here, "latitude": 31.2310}, "cuisine") is None
-    assert catalogue.has_cached({**here, "latitude": 31.2310}) is None
+    beside = {**here, "latitude": 31.2310}
+    assert catalogue.load(beside, "cuisine", nearby=0) is None
+    assert catalogue.has_cached(beside, nearby=0) is None
+    # Read from beside, its coordinate is resolved to that of the delivery.
+    [header] = catalogue.sections(beside)
+    assert header.resolved["coordinate"].location == here
 
 
 def test_the_most_specific_variant_of_an_entity_covers(catalogue: satchel.Catalogue) -> None:
@@ -136,7 +142,8 @@ def test_each_section_is_inherited_from_the_most_specific_place_that_has_it(
     assert list(catalogue.plan(SHANGHAI, inherit=False)) == ["food"]
     assert catalogue.load(SHANGHAI, "music", inherit=False) is None
     # A complete delivery says that there is no music in Shanghai.
-    catalogue.deliver({"location": SHANGHAI, "sections": []}, complete=True)
+    food = named("food", "near")
+    catalogue.deliver({"location": SHANGHAI, "sections": [food]}, complete=True)
     assert [header.section for header in catalogue.sections(SHANGHAI)] == ["food"]
     assert catalogue.load(SHANGHAI, "music") is None
 

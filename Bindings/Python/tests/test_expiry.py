@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Dict
 
 import pytest
@@ -81,18 +82,17 @@ def test_an_expired_entity_is_kept_until_it_is_pruned(catalogue: satchel.Catalog
 def test_the_plan_says_what_to_fetch(catalogue: satchel.Catalogue, clock: Clock) -> None:
     assert catalogue.plan(SHANGHAI) == {}
     catalogue.persist(SHANGHAI, two_lifetimes())
-    assert catalogue.plan(SHANGHAI) == {
-        "cuisine": satchel.Plan(fresh=["cuisine:short", "cuisine:long"], expired=[], missing=[])
-    }
+    start, both = clock(), ["cuisine:short", "cuisine:long"]
+    plan = satchel.Plan(fresh=both, expired=[], missing=[], fetched_at=start, etag=None)
+    assert catalogue.plan(SHANGHAI) == {"cuisine": plan}
     clock.advance(HOUR + 1)
-    assert catalogue.plan(SHANGHAI) == {
-        "cuisine": satchel.Plan(fresh=["cuisine:long"], expired=["cuisine:short"], missing=[])
-    }
+    plan = replace(plan, fresh=["cuisine:long"], expired=["cuisine:short"])
+    assert catalogue.plan(SHANGHAI) == {"cuisine": plan}
     catalogue.prune()
-    expected = {"cuisine": satchel.Plan(fresh=["cuisine:long"], expired=[], missing=["cuisine:short"])}
-    assert catalogue.plan(SHANGHAI) == expected
+    plan = replace(plan, expired=[], missing=["cuisine:short"])
+    assert catalogue.plan(SHANGHAI) == {"cuisine": plan}
     # A quarter of the town inherits the plan with the content.
-    assert catalogue.plan(PUDONG) == expected
+    assert catalogue.plan(PUDONG) == {"cuisine": plan}
     assert loaded(catalogue).missing == ["cuisine:short"]
 
 

@@ -17,8 +17,8 @@ def fill(catalogue: satchel.Catalogue, clock: Clock) -> None:
     both = {"A": {"v": 1, **storage("food:a", "locality")}, "B": {"v": 2, **storage("food:b", "global")}}
     catalogue.persist(LYON, section(both, "food"))
     clock.advance(HOUR)
-    catalogue.persist(FRANCE, section({"B": {"v": 3, **storage("food:b", "country")}}, "food"))
-    catalogue.deliver({"location": FRANCE, "sections": [section({"note": 1}, "tips")]}, complete=True)
+    food = section({"B": {"v": 3, **storage("food:b", "country")}}, "food")
+    catalogue.deliver({"location": FRANCE, "sections": [food, section({"note": 1}, "tips")]}, complete=True)
 
 
 def test_contexts(catalogue: satchel.Catalogue, clock: Clock) -> None:
