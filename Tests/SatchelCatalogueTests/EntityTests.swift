@@ -41,8 +41,8 @@ struct EntityTests {
       let own = #""own":{"v":"\#(name)",\#(tag("s:own", "locality"))}"#
       let shared = #""shared":{"v":"all",\#(tag("s:shared", "country"))}"#
       try fixture.persist("s", "{\(own),\(shared)}", at: town(name, latitude))
-      try fixture.persist(
-        "t", #"{"x":{"v":"\#(name)",\#(tag("t:\(name)", "coordinate"))}}"#, at: town(name, latitude))
+      let here = tag("t:\(name)", "coordinate")
+      try fixture.persist("t", #"{"x":{"v":"\#(name)",\#(here)}}"#, at: town(name, latitude))
     }
     let found = try fixture.catalogue.nearEntities(latitude: 45, longitude: 12, within: 3000)
     #expect(found.map(\.entityID) == ["s:own", "s:shared", "t:near", "s:own", "t:middle"])
