@@ -217,6 +217,10 @@ enum AssetRules {
         WHERE asset IS NOT NULL AND asset NOT IN (SELECT id FROM asset)
         """),
     Invariant(
+      "asset_transfer", counted: "% interrupted downloads are of assets that the store does not know",
+      offenders: "SELECT 1 FROM asset_transfer WHERE asset NOT IN (SELECT id FROM asset)",
+      mending: "DELETE FROM asset_transfer WHERE asset NOT IN (SELECT id FROM asset)"),
+    Invariant(
       "asset_variant", counted: "% variants are of assets that the store does not know",
       offenders: """
         SELECT 1 FROM asset_variant WHERE variant NOT IN (SELECT id FROM asset)
