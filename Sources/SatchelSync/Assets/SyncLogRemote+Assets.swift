@@ -103,6 +103,12 @@ extension SyncLogRemote {
     return objects
   }
 
+  /// Whether an object is complete; false where that cannot be found out.
+  func hasObject(_ object: AssetObject) -> Bool {
+    guard let key = try? object.key(user) else { return false }
+    return (try? store.head(key, cancellation: cancellation)) != nil
+  }
+
   /// Removes uploads in parts that nothing can complete any more; best effort.
   ///
   /// - Returns: the objects of the others, except those that entries name

@@ -73,19 +73,19 @@ extension SyncLogRun {
       outcomes.withLock { $0.append(outcome) }
     }
     let done = outcomes.withLock { $0 }
-    let written = done.flatMap(\.contents)
+    var written: [AssetUpload.Content] = []
+    for outcome in done { written += outcome.contents }
     report.assets.uploaded += written.count
-    for failed in done.flatMap(\.failed) { try fail(failed.digests, failed.error) }
+    for outcome in done { for failed in outcome.failed { try fail(failed.digests, failed.error) } }
     return written
   }
 
   /// Notes that objects of contents which are sealed again could not be read.
   private func doubtFormer(_ plan: AssetPlan) throws {
-    let unreadable = plan.former.filter { digest, _ in
+    for (digest, found) in plan.former {
       let code = assets.failed[digest]?.code
-      return code == .notFound || code == .damaged
+      if code == .notFound || code == .damaged { try ledger.doubt([found.location.object]) }
     }
-    try ledger.doubt(unreadable.values.map(\.location.object).ordered())
   }
 
   /// Downloads large contents that are sealed again, and are not here: they are not in memory as a whole.
@@ -133,10 +133,17 @@ extension SyncLogRun {
       .union(unfinished.filter { $0.log == head.position.log })
   }
 
-  /// Removes uploads in parts to objects that nothing names, after a sweep.
+  /// Removes uploads in parts to objects that nothing names, and to those that are complete, after a sweep.
   func abortUploads(_ state: SyncLogState) throws {
     guard let head = state.head else { return }
+<<<<<<< HEAD
     try remote.abortUploads(except: ledger.namedObjects()) { AssetRules.isGarbage($0, of: head) }
+=======
+    let named = try ledger.namedObjects()
+    try remote.abortUploads {
+      named.contains($0) ? remote.hasObject($0) : AssetRules.isGarbage($0, of: head)
+    }
+>>>>>>> 19414d7b (A sweep removes uploads in parts of objects that are complete; the pages on assets say how they are sealed again)
   }
 
   /// Downloads what the options say, after all else is done.
