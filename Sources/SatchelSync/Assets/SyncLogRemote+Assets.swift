@@ -109,7 +109,7 @@ extension SyncLogRemote {
     return (try? store.head(key, cancellation: cancellation)) != nil
   }
 
-  /// Removes uploads in parts that nothing can complete any more; best effort.
+  /// Removes uploads in parts that nothing can complete any more, and those of objects that are complete; best effort.
   ///
   /// - Returns: the objects of the others, except those that entries name
   @discardableResult
@@ -120,12 +120,11 @@ extension SyncLogRemote {
     let prefix = try AssetObject.prefix(user)
     var others: Set<AssetObject> = []
     for upload in (try? parts.unfinishedUploads(below: prefix, cancellation: cancellation)) ?? [] {
-      guard let object = AssetObject(String(upload.key.text.dropFirst(prefix.text.count))),
-        !named.contains(object)
-      else { continue }
-      if isGarbage(object) {
+      guard let object = AssetObject(String(upload.key.text.dropFirst(prefix.text.count))) else { continue }
+      let isNamed = named.contains(object)
+      if isNamed ? hasObject(object) : isGarbage(object) {
         try? parts.abort(upload, cancellation: cancellation)
-      } else {
+      } else if !isNamed {
         others.insert(object)
       }
     }

@@ -136,14 +136,7 @@ extension SyncLogRun {
   /// Removes uploads in parts to objects that nothing names, and to those that are complete, after a sweep.
   func abortUploads(_ state: SyncLogState) throws {
     guard let head = state.head else { return }
-<<<<<<< HEAD
     try remote.abortUploads(except: ledger.namedObjects()) { AssetRules.isGarbage($0, of: head) }
-=======
-    let named = try ledger.namedObjects()
-    try remote.abortUploads {
-      named.contains($0) ? remote.hasObject($0) : AssetRules.isGarbage($0, of: head)
-    }
->>>>>>> 19414d7b (A sweep removes uploads in parts of objects that are complete; the pages on assets say how they are sealed again)
   }
 
   /// Downloads what the options say, after all else is done.
