@@ -89,7 +89,7 @@ extension AssetSimulation {
         return fail(
           "A2: device \(device.number) deletes \(object), which head \(fold.head.position.number) names")
       }
-      for other in devices { try checkDelete(object, by: device, fold, other) }
+      for other in devices where !hasPurged { try checkDelete(object, by: device, fold, other) }
     } catch { fail("\(error)") }
   }
 

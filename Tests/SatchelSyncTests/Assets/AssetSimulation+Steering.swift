@@ -49,7 +49,7 @@ extension AssetSimulation {
     guard let device = devices.first(where: \.isIdle) else { return false }
     let process = device.processes[0]
     try device.edit(random.pick(Self.keys.prefix(2).map { $0 }), [random.pick(Self.contents)])
-    device.start(process, sweeps: false)
+    device.start(process, options(sweeps: false))
     for _ in 0..<40 where process.isBusy && process.waiting != headWrite { device.resume(process) }
     return true
   }

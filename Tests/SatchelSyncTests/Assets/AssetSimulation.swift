@@ -1,5 +1,6 @@
 import SatchelAssets
 import SatchelCore
+import SatchelRemote
 import SatchelRemoteTesting
 import SatchelTesting
 
@@ -41,6 +42,10 @@ final class AssetSimulation: @unchecked Sendable {
   let logKey: SyncLogKey?
   let sizes: SyncSizes
   private let loses: Loss?
+  /// Whether the remote says what time it is.
+  let hasDate: Bool
+  /// Whether a sync has dropped what devices that were away may refer to.
+  var hasPurged = false
   /// Whether the store has lost something,
   private(set) var hasLost = false
   /// the objects that it has lost, and contents of them that were named,
@@ -73,6 +78,7 @@ final class AssetSimulation: @unchecked Sendable {
     key = mutant == nil && random.chance(25) ? try EncryptionKey(SyncTestDevice.key) : nil
     logKey = try key.map { try SyncLogKey($0) }
     remote = AssetSimulationRemote(takesParts: random.chance(50))
+    hasDate = random.chance(60)
     sizes = Self.sizes(&random)
     self.random = random
     devices = try (0..<3).map { try AssetSimulationDevice($0, self, shelf) }
@@ -144,9 +150,22 @@ final class AssetSimulation: @unchecked Sendable {
     case 315..<320: try device.declareAll()
     default:
       let process = device.processes[random.below(2)]
-      if !process.isBusy { device.start(process, sweeps: random.chance(20)) }
+      if !process.isBusy { device.start(process, options(sweeps: random.chance(20))) }
       for _ in 0..<random.pick([1, 2, 5, 20]) where process.isBusy { device.resume(process) }
     }
+  }
+
+  /// Those of a sync; without faults nothing is held back, and all else is as it is by default.
+  func options(sweeps: Bool, acceptsLoss: Bool = false) -> SyncLogOptions {
+    var options = SyncLogOptions()
+    options.retry = Retry(attempts: 3, base: 0, ceiling: 0, limit: .max)
+    (options.parallel, options.sweeps, options.recreates) = (1, sweeps, true)
+    (options.acceptsLoss, options.key) = (acceptsLoss, key)
+    guard rate > 0, mutant == nil else { return options }
+    options.uploadsAssets = random.chance(90)
+    options.verifies = random.chance(5)
+    options.purges = random.chance(3)
+    return options
   }
 
   // MARK: Losses

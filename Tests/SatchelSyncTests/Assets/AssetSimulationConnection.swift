@@ -22,7 +22,7 @@ final class AssetSimulationConnection: MultipartStore, DatedObjectStore, @unchec
     (self.world, self.device, self.process) = (world, device, process)
   }
 
-  var date: Int64? { world.now(0) }
+  var date: Int64? { world.hasDate ? world.now(0) : nil }
   var transferLimits: TransferLimits {
     TransferLimits(object: 1 << 40, whole: remote.takesParts ? 1100 : 1 << 40, part: 1024)
   }

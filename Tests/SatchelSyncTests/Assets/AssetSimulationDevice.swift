@@ -284,13 +284,13 @@ final class AssetSimulationDevice: @unchecked Sendable {
 
   // MARK: Sync
 
-  func start(_ process: AssetSimulationProcess, sweeps: Bool, acceptsLoss: Bool = false) {
-    world.note("device \(number).\(process.number): sync\(sweeps ? ", sweeps" : "")")
+  func start(_ process: AssetSimulationProcess, _ options: SyncLogOptions) {
+    world.note("device \(number).\(process.number): sync\(options.sweeps ? ", sweeps" : "")")
+    if options.purges {
+      world.note("device \(number): purges")
+      world.hasPurged = true
+    }
     (process.isCrashed, process.hasLateWrite, process.outcome) = (false, false, nil)
-    var options = SyncLogOptions()
-    options.retry = Retry(attempts: 3, base: 0, ceiling: 0, limit: .max)
-    (options.parallel, options.sweeps, options.recreates) = (1, sweeps, true)
-    (options.acceptsLoss, options.key) = (acceptsLoss, world.key)
     process.fiber.begin { [self, options] in
       process.outcome = Result {
         var run = try SyncLogRun(
@@ -324,7 +324,7 @@ final class AssetSimulationDevice: @unchecked Sendable {
   func complete(sweeps: Bool = false, acceptsLoss: Bool = false) throws -> String {
     let process = processes[0]
     while process.isBusy { resume(process) }
-    start(process, sweeps: sweeps, acceptsLoss: acceptsLoss)
+    start(process, world.options(sweeps: sweeps, acceptsLoss: acceptsLoss))
     while process.isBusy { resume(process) }
     return process.isCrashed ? "crashed" : describe(process)
   }

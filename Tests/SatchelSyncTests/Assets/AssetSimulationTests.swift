@@ -46,7 +46,7 @@ import Testing
   @Test("the simulation finds", arguments: AssetMutant.allCases) func simulationFinds(_ mutant: AssetMutant)
     throws
   {
-    let count: UInt64 = ScheduleSearch.isLong ? 3000 : 200
+    let count: UInt64 = ScheduleSearch.isLong ? 3000 : 400
     let report = try Self.search(0..<count, mutant, maximum: ScheduleSearch.isLong ? 10 : 1)
     print("\(mutant): \(report)")
     if report.violations.isEmpty { Issue.record("\(count) schedules have found nothing wrong") }
