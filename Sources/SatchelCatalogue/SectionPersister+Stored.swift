@@ -39,7 +39,14 @@ extension SectionPersister {
       record: record,
       context: ServingContext(
         row: context, coverage: .everything, level: .global, isExact: true, isComplete: false, places: chain))
-    guard let loaded = try reader.render(found, allowsExpired: true) else { return nil }
+    let loaded: RenderedContent?
+    do {
+      loaded = try reader.render(found, allowsExpired: true)
+    } catch let error as SatchelError where error.code == .invalid {
+      // Later deliveries made it too large to be loaded.
+      return nil
+    }
+    guard let loaded else { return nil }
     let isSame = loaded.content.withUnsafeBytes {
       ContentEquality.equal(
         $0, placeholders: [Template<Int>.Placeholder](),
