@@ -39,9 +39,9 @@ package enum PlaceText {
     var letters = NormalForm.decomposed(text.unicodeScalars.map { Int32(bitPattern: $0.value) })
     letters.removeAll { LetterTable.isApostrophe($0) || LetterTable.isInvisible($0) }
     // Decomposed again: lower-casing can produce composed letters, and what was removed can join marks.
-    var scalars = NormalForm.decomposed(joiningWords(lowercased(letters)))
+    var scalars = baseLetters(NormalForm.decomposed(joiningWords(lowercased(letters))))
     removeDiacritics(&scalars)
-    let composed = NormalForm.composed(baseLetters(scalars))
+    let composed = NormalForm.composed(scalars)
     return composed.isEmpty ? nil : string(composed)
   }
 
