@@ -178,7 +178,7 @@ static void assets(satchel_remote *remote) {
     struct phone phone = opened(), tablet = opened();
     static unsigned char picture[150000];
     for (size_t index = 0; index < sizeof picture; index++) picture[index] = (unsigned char)(index * 7 % 251);
-    must(satchel_assets_put(phone.store, (satchel_bytes){picture, sizeof picture}, text("image/jpeg"), false, false, &out),
+    must(satchel_assets_put(phone.store, (satchel_bytes){picture, sizeof picture}, text("image/jpeg"), false, &out),
          "putting a picture");
     char *reference = strdup((const char *)out.data);
     satchel_buffer_free(&out);

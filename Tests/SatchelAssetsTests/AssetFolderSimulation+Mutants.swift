@@ -47,7 +47,7 @@ extension AssetFolderSimulation {
       try database.read { connection in
         if mutant != .norecheck { return try AssetGarbage(connection).files(through: last).map(\.digest) }
         var found: [AssetDigest] = []
-        try connection.each("SELECT sha256 FROM asset_garbage") {
+        try connection.each("SELECT name FROM asset_garbage") {
           if let digest = AssetDigest(Array($0.bytes(0))) { found.append(digest) }
         }
         return found + garbageKept

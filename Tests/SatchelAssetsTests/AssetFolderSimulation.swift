@@ -46,7 +46,8 @@ final class AssetFolderSimulation: @unchecked Sendable {
     random = SeededRandom(seed: seed)
     self.mutant = mutant
     history = isLogging ? [] : nil
-    directory = try TemporaryDirectory()
+    // Files are known by their inodes.
+    directory = try TemporaryDirectory(inMemory: ())
     isDurable = random.chance(30)
     isHard = random.chance(70)
     let root = DatabaseFile.realPath(of: directory.path)

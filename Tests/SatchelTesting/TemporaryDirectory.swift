@@ -15,6 +15,15 @@ package final class TemporaryDirectory: Sendable {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
+  /// Makes a directory in memory, where that is possible: no inode number is used again there.
+  package init(inMemory: Void) throws {
+    let memory = "/dev/shm"
+    let isThere = FileManager.default.isWritableFile(atPath: memory)
+    let folder = isThere ? URL(filePath: memory, directoryHint: .isDirectory) : Self.all
+    url = folder.appending(path: "satchel-tests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
   deinit { try? FileManager.default.removeItem(at: url) }
 
   /// Relative paths of all files, sorted.
