@@ -21,6 +21,13 @@ struct CatalogueModelTests {
       let sections = try #require(value["sections"]?.arrayValue).map { section in
         (name: section["section"]?.stringValue ?? "", content: section["content"] ?? .null)
       }
+      // What was loaded, and is delivered without its tags, keeps its entities: FreshnessTests has that.
+      let isLoaded = try sections.contains { section in
+        try !section.content.text.contains("_storage")
+          && fixture.catalogue.load(section.name, at: location, allowExpired: true)?.content
+            == section.content
+      }
+      if isLoaded { return }
       let expected = model.deliver(
         sections, at: location, keepsFresh: keepsFresh, isComplete: isComplete)
       let receipts = try Array(line.utf8).withUnsafeBytes {

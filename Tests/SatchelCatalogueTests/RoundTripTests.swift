@@ -62,6 +62,9 @@ struct RoundTripTests {
       let location = locations[round % 3]
       let content = generator.content()
       let sent = try RawJSON(parsing: content)
+      // What was loaded, and is delivered without its tags, keeps its entities: FreshnessTests has that.
+      let loaded = try fixture.catalogue.load("any", at: location, allowExpired: true, nearby: 0)?.content
+      if try !content.contains("_storage") && loaded == JSONValue(parsing: content) { continue }
       let before = Set(try fixture.variants())
       let receipt = try fixture.persist("any", content, at: location)
       try #require(
