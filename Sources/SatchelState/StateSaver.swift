@@ -122,16 +122,15 @@ final class StateSaver: @unchecked Sendable {
     guard !operations.isEmpty else { return try drain(context) }
     let (entry, database) = (StateEntry(writer: writer, operations: operations), context.database)
     do {
-      var saved: [StateCache.Entry] = []
       let outcome = try context.outbox.perform(
         in: database, entry: { try entry.json(context) },
         spoolsDuringOtherBatch: true
       ) { transaction in
         try context.prepare()
-        saved = try entry.apply(in: transaction, context)
+        return try entry.apply(in: transaction, context)
       }
       guard !outcome.isSpooled else { return true }
-      for entry in saved { context.cache.keep(entry) }
+      for entry in outcome.result ?? [] { context.cache.keep(entry) }
       // Earlier spooled changes are saved, too: the outbox keeps their order.
       lock.withLock {
         changes.confirm(through: operations.last?.number ?? 0)
