@@ -22,10 +22,10 @@ struct CatalogueModelTests {
         (name: section["section"]?.stringValue ?? "", content: section["content"] ?? .null)
       }
       // What was loaded, and is delivered without its tags, keeps its entities: FreshnessTests has that.
-      let isLoaded = try sections.contains { section in
-        try !section.content.text.contains("_storage")
-          && fixture.catalogue.load(section.name, at: location, allowExpired: true)?.content
-            == section.content
+      let isLoaded = try sections.enumerated().contains { number, section in
+        if try section.content.text.contains("_storage") { return false }
+        let stored = try fixture.catalogue.load(section.name, at: location, allowExpired: true)?.content
+        return stored == section.content || sections.prefix(number).contains { $0.name == section.name }
       }
       if isLoaded { return }
       let expected = model.deliver(

@@ -122,7 +122,7 @@ def test_on_macos_the_library_has_another_name(tmp_path: Path) -> None:
 
 
 def test_answers_are_frozen() -> None:
-    plan = satchel.Plan([], [], [])
+    plan = satchel.Plan([], [], [], None, None)
     with pytest.raises(AttributeError):
         plan.fresh = ["x"]  # type: ignore[misc]
     if sys.version_info >= (3, 10):
