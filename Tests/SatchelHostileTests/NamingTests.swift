@@ -19,8 +19,8 @@ private let independent: Set<String> = [
   "record_kept.path",
   "record_kept.version", "section.display_title",
   // Times, and numbers that only grow.
-  "change.time", "change.writer", "context.created_at", "context.used_at", "section.etag",
-  "section.fetched_at", "section.time_to_live", "entity.created_at",
+  "change.time", "change.writer", "context.created_at", "context.used_at",
+  "section.fetched_at", "entity.created_at",
   "context_at.revision",
   "entity.time_to_live",
   "entity.updated_at", "photo_catalogue.created", "photo_catalogue.last_sync", "photo_catalogue.modified",
@@ -65,7 +65,7 @@ private let repeated = ["story_file.", "story_tag."]
 
 /// Columns that are NULL everywhere in the sound store, or that the schema fixes.
 private let absent: Set<String> = [
-  "section.expires_at",
+  "section.etag", "section.expires_at", "section.time_to_live",
   "record_dropped.name", "record_dropped.revised", "sync_log.has_diverged", "sync_log.key",
   "sync_owner.id",
   "sync_owner.key", "sync_owner.phase",
