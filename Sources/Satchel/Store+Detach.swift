@@ -47,8 +47,11 @@ extension Store {
     var report = StoreDetachReport()
     if let remote {
       let assets = try syncLog.assetsOnlyInRemote().map { Asset($0.digest, size: $0.size) }
-      report.assets = try fetchAssets(
-        assets, from: remote, retry: retry, cancellation: cancellation, progress: progress)
+      // A store that was never synchronized has none.
+      if !assets.isEmpty {
+        report.assets = try fetchAssets(
+          assets, from: remote, retry: retry, cancellation: cancellation, progress: progress)
+      }
     }
     try SyncTurns.shared.withTurn(of: syncTurn, .never) {
       let left = try syncLog.assetsOnlyInRemote()

@@ -28,7 +28,13 @@ def test_assets_are_not_downloaded_unless_asked_for(remote, devices):
     planner, second = devices
     assert planner.sync(remote).lines[:2] == ["records: 4 uploaded", "assets: 3 uploaded"]
     report = second.sync(remote, "--assets", "lazy", "--json").json
-    assert report["assets"] == {"uploaded": 0, "downloaded": 0, "failed": []}
+    assert report["assets"] == {
+        "uploaded": 0,
+        "downloaded": 0,
+        "repaired": 0,
+        "dropped": 0,
+        "failed": [],
+    }
     assert states(second) == ["remote"] * 3
     assert second.sync(remote, "--assets", "150000").lines[0] == "assets: 1 downloaded"
     assert second.sync(remote, "--assets", "all", "--json").json["assets"]["downloaded"] == 2
