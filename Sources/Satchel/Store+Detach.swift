@@ -45,13 +45,11 @@ extension Store {
   ) throws -> StoreDetachReport {
     try database.refuseNetworkWork("a store cannot be detached in a batch")
     var report = StoreDetachReport()
-    if let remote {
+    // A store that was never synchronized has none there.
+    if let remote, try syncLog.lastBound() != nil {
       let assets = try syncLog.assetsOnlyInRemote().map { Asset($0.digest, size: $0.size) }
-      // A store that was never synchronized has none.
-      if !assets.isEmpty {
-        report.assets = try fetchAssets(
-          assets, from: remote, retry: retry, cancellation: cancellation, progress: progress)
-      }
+      report.assets = try fetchAssets(
+        assets, from: remote, retry: retry, cancellation: cancellation, progress: progress)
     }
     try SyncTurns.shared.withTurn(of: syncTurn, .never) {
       let left = try syncLog.assetsOnlyInRemote()

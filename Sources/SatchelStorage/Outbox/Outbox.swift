@@ -84,15 +84,20 @@ package final class Outbox: Sendable {
     spoolsDuringOtherBatch: Bool = false, _ body: (Transaction) throws -> Result
   ) throws -> OutboxOutcome<Result> {
     if database.isInTransaction || database.options.isReadOnly {
-      return OutboxOutcome(result: try database.write(body), isSpooled: false)
+      return (try database.write(body), isSpooled: false)
     }
-    var attempt = OutboxAttempt<Result>(repeatsBody: repeatsBody)
+    var attempt = OutboxAttempt(repeatsBody: repeatsBody)
+    var result: Result?
     do {
       try drainSpooled(database)
       while true {
         do {
-          let result = try attempt.run(in: database, body) { try apply(entry(), in: $0, of: database) }
-          return OutboxOutcome(result: result, isSpooled: false)
+          try attempt.run(in: database) {
+            result = try body($0)
+          } otherwise: {
+            try apply(entry(), in: $0, of: database)
+          }
+          return (result, isSpooled: false)
         } catch let error as SatchelError
           where error.isTransient && attempt.mayRunAgain && attempt.failures <= Self.pauses.count
         {
@@ -103,7 +108,7 @@ package final class Outbox: Sendable {
       where error.isAboutStore && attempt.isComplete && (spoolsDuringOtherBatch || !error.isBlockedByBatch)
     {
       try keep(try entry(), because: error, in: database)
-      return OutboxOutcome(result: attempt.result, isSpooled: true)
+      return (result, isSpooled: true)
     }
   }
 
@@ -148,13 +153,11 @@ package final class Outbox: Sendable {
 }
 
 /// The attempts of one write: what may follow a failed one depends on how far its body ran.
-struct OutboxAttempt<Result> {
+struct OutboxAttempt {
   private enum Progress { case notRun, failed, done }
 
   private let repeatsBody: Bool
   private var progress = Progress.notRun
-  /// The body's result, once it has completed.
-  private(set) var result: Result?
   private(set) var failures = 0
 
   init(repeatsBody: Bool) { self.repeatsBody = repeatsBody }
@@ -168,20 +171,15 @@ struct OutboxAttempt<Result> {
   ///
   /// - Parameter apply: writes the same by applying the entry, for a body that has completed
   mutating func run(
-    in database: Database, _ body: (Transaction) throws -> Result,
+    in database: Database, _ body: (Transaction) throws -> Void,
     otherwise apply: (Transaction) throws -> Void
-  ) throws -> Result {
+  ) throws {
     do {
-      if !repeatsBody, progress == .done, let result {
-        try database.write(apply)
-        return result
-      }
-      return try database.write { transaction in
+      if !repeatsBody, progress == .done { return try database.write(apply) }
+      try database.write { transaction in
         progress = .failed
-        let result = try body(transaction)
-        self.result = result
+        try body(transaction)
         progress = .done
-        return result
       }
     } catch {
       failures += 1
@@ -190,12 +188,6 @@ struct OutboxAttempt<Result> {
   }
 }
 
-/// The outcome of a write.
-package struct OutboxOutcome<Result> {
-  /// The body's result; nil when it did not run to completion.
-  package let result: Result?
-  /// Whether the entry is in the outbox file and not yet in the store.
-  package let isSpooled: Bool
-}
-
-extension OutboxOutcome: Sendable where Result: Sendable {}
+/// The outcome of a write: the body's result, nil when it did not run to completion; and whether the entry is in the outbox
+/// file and not yet in the store.
+package typealias OutboxOutcome<Result> = (result: Result?, isSpooled: Bool)
