@@ -4925,7 +4925,7 @@ SATCHEL_API satchel_status satchel_records_put(
  * There is one for each string of more than 1 MiB. The document was written as it is, but
  * such content makes every query, sync and backup slow: as an asset, satchel_assets_put(),
  * it is stored and sent once. The pointers are in the document, of many in the argument
- * `documents`; of a write that failed there are none. In a catalogue these are problems of
+ * `documents`; a write that failed has no warnings. In a catalogue these are problems of
  * the @ref json_receipt "receipt".
  *
  * @param[out] out  a JSON array of {"pointer", "reason"}, mostly empty

@@ -211,6 +211,11 @@ package struct AssetDigest: Hashable, Comparable, Sendable, CustomStringConverti
     bytes = HexadecimalName.bytes(text)
   }
 
+  private init(known bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Returns a name that no content has.
+  static func random() -> AssetDigest { AssetDigest(known: AssetSeal.newKey()) }
+
   /// 64 hexadecimal digits in lower case.
   package var text: String { bytes.hexadecimal }
 

@@ -162,13 +162,7 @@ extension AssetStore {
   /// The assets of a store that are files.
   private static func files(of connection: Connection) throws -> [AssetDigest] {
     guard try AssetTable.exists(in: connection) else { return [] }
-    var files: [AssetDigest] = []
-    try connection.each(
-      "SELECT ifnull(name, sha256) FROM asset LEFT JOIN asset_seal ON asset = id WHERE place = 2 ORDER BY 1"
-    ) {
-      if let digest = AssetDigest(Array($0.bytes(0))) { files.append(digest) }
-    }
-    return files
+    return try AssetTable(connection).files().map(\.name).ordered()
   }
 
   /// Returns the files in the folder of a store, whatever its rows say: it may be damaged.
@@ -204,14 +198,9 @@ extension AssetStore {
     guard try database.has(AssetSchema.subject) else { return }
     let store = AssetStore(database)
     try store.write { table, _ in
-      var absent: [Int64] = []
-      try table.connection.each(
-        "SELECT id, ifnull(name, sha256) FROM asset LEFT JOIN asset_seal ON asset = id WHERE place = 2"
-      ) {
-        guard let name = AssetDigest(Array($0.bytes(1))) else { return }
-        if access(store.folder.path(of: name), F_OK) != 0 { absent.append(try $0.integer(0)) }
+      for file in try table.files() where !store.has(file.name) {
+        try table.connection.run("UPDATE asset SET place = 0 WHERE id = ?", .integer(file.id))
       }
-      for id in absent { try table.connection.run("UPDATE asset SET place = 0 WHERE id = ?", .integer(id)) }
     }
   }
 }

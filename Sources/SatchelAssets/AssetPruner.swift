@@ -86,13 +86,8 @@ struct AssetPruner {
   private func candidates(_ sql: StaticString) throws -> [Candidate] {
     var found: [Candidate] = []
     try connection.each(sql) { row in
-      guard let digest = AssetDigest(Array(row.bytes(1))) else { return }
-      found.append(
-        Candidate(
-          row: AssetTable.Row(
-            id: try row.integer(0), size: try row.integerIfAny(2),
-            place: AssetTable.Place(rawValue: try row.integer(3, in: 0...2)) ?? .absent,
-            usedAt: try row.integer(4)), digest: digest))
+      guard let digest = AssetDigest(Array(row.bytes(6))) else { return }
+      found.append(Candidate(row: try AssetTable.read(row), digest: digest))
     }
     return found
   }
@@ -103,7 +98,8 @@ struct AssetPruner {
   private mutating func removeUnused() throws {
     let unused = try candidates(
       """
-      SELECT id, sha256, size, place, used_at FROM asset WHERE id NOT IN (SELECT id FROM temp.asset_kept)
+      SELECT id, size, place, used_at, name, key, sha256 FROM asset LEFT JOIN asset_seal ON asset = id
+      WHERE id NOT IN (SELECT id FROM temp.asset_kept)
       ORDER BY id
       """)
     for candidate in unused {
@@ -123,9 +119,7 @@ struct AssetPruner {
 
   private mutating func removeBytes(_ candidate: Candidate) throws {
     guard candidate.row.place != .absent else { return }
-    // With the name of its file.
-    guard let row = try table.row(candidate.row.id) else { return }
-    try table.removeBytes(row, candidate.digest)
+    try table.removeBytes(candidate.row, candidate.digest)
     report.removed += 1
     report.removedBytes += candidate.row.size ?? 0
   }
@@ -135,7 +129,8 @@ struct AssetPruner {
     guard isSynchronized else { return [] }
     return try candidates(
       """
-      SELECT id, sha256, size, place, used_at FROM asset a WHERE place > 0
+      SELECT id, size, place, used_at, name, key, sha256 FROM asset a LEFT JOIN asset_seal ON asset = id
+      WHERE place > 0
       AND EXISTS(SELECT 1 FROM sync_asset s WHERE s.generation = (SELECT generation FROM sync_log)
       AND s.sha256 = a.sha256 AND s.object IS NOT NULL AND s.suspect IS NULL AND s.doubt IS NULL
       AND s.unreferenced IS NULL)
@@ -154,14 +149,16 @@ struct AssetPruner {
     guard bytes > maxBytes else { return }
     let variants = try candidates(
       """
-      SELECT id, sha256, size, place, used_at FROM asset a WHERE place > 0
+      SELECT id, size, place, used_at, name, key, sha256 FROM asset a LEFT JOIN asset_seal ON asset = id
+      WHERE place > 0
       AND EXISTS(SELECT 1 FROM asset_variant WHERE variant = a.id)
       AND NOT EXISTS(SELECT 1 FROM asset_reference WHERE asset = a.id) ORDER BY used_at, id
       """)
     // Of the catalogue only: its backend has them. A document is the user's, and its server may be gone.
     let fetched = try candidates(
       """
-      SELECT id, sha256, size, place, used_at FROM asset a WHERE place > 0
+      SELECT id, size, place, used_at, name, key, sha256 FROM asset a LEFT JOIN asset_seal ON asset = id
+      WHERE place > 0
       AND EXISTS(SELECT 1 FROM asset_source WHERE asset = a.id)
       AND NOT EXISTS(SELECT 1 FROM asset_reference WHERE asset = a.id AND subject NOT IN (1, 2))
       AND NOT EXISTS(SELECT 1 FROM asset_source s JOIN asset_reference r ON r.source = s.id

@@ -68,9 +68,7 @@ public final class AssetReader: @unchecked Sendable {
   ///
   /// - Throws: `SatchelError` `.invalid` for a negative number, `.damaged` for a file that has become shorter, `.io`
   public func read(_ count: Int, at offset: Int64) throws -> [UInt8] {
-    try check(count, offset)
-    return try [UInt8](unsafeUninitializedCapacity: Int(min(Int64(count), max(0, size - offset)))) {
-      buffer, done in
+    return try [UInt8](unsafeUninitializedCapacity: available(Int64(count), at: offset)) { buffer, done in
       done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
     }
   }
@@ -79,8 +77,7 @@ public final class AssetReader: @unchecked Sendable {
   ///
   /// - Returns: the number of bytes, less than the buffer's size only at the end
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
-    try check(buffer.count, offset)
-    let count = Int(min(Int64(buffer.count), max(0, size - offset)))
+    let count = try available(Int64(buffer.count), at: offset)
     guard count > 0 else { return 0 }
     let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
     if let seal { try open(seal, into: target, at: offset) } else { try readStored(into: target, at: offset) }
@@ -130,9 +127,13 @@ public final class AssetReader: @unchecked Sendable {
     return content
   }
 
-  private func check(_ count: Int, _ offset: Int64) throws {
+  /// Returns how many of up to `count` bytes from `offset` on the asset has.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for a negative number
+  package func available(_ count: Int64, at offset: Int64) throws -> Int {
     guard offset >= 0 else { throw SatchelError(.invalid, "offset: \(offset) must not be negative") }
     guard count >= 0 else { throw SatchelError(.invalid, "count: \(count) must not be negative") }
+    return Int(clamping: min(count, max(0, size - offset)))
   }
 
   /// Visits the bytes in parts of at most 256 KiB.

@@ -16,8 +16,7 @@ extension AssetStore {
     _ digest: AssetDigest, size: Int64, unit: Int64?, isSensitive: Bool = false,
     _ write: (PartialAsset) throws -> Void
   ) throws {
-    let isSealed = try isSensitive || read { try $0.row(digest)?.seal != nil } ?? false
-    let writer = try makeWriter(type: nil, maxSize: size, isSensitive: isSealed)
+    let writer = try makeWriter(type: nil, maxSize: size, isSensitive: isSensitive, for: digest)
     let partial = PartialAsset(writer, digest, size: size, in: self)
     if let unit { try partial.resume(unit) }
     do {

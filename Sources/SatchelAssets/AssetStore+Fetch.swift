@@ -195,7 +195,7 @@ extension AssetTable {
       """
       UPDATE asset_source SET asset = ?2, etag = ?3, fetched_at = ?4, attempts = 0, retry_at = NULL, error = NULL
       WHERE id = ?1
-      """, .integer(try source(url)), .integer(id), .text(optional: etag), .integer(now))
+      """, .integer(try source(url)), .integer(id), Binding(etag), .integer(now))
   }
 
   func noteUnchanged(_ url: String, now: Int64) throws {

@@ -85,22 +85,26 @@ extension AssetStore {
     expecting digest: AssetDigest?,
     _ write: (AssetWriter) throws -> Void, then: (AssetTable, Int64, Transaction) throws -> Void
   ) throws -> Asset {
-    // Bytes that are known to be sensitive are never written as they are.
-    let isKnown = try digest.flatMap { digest in try read { try $0.row(digest)?.seal != nil } } ?? false
-    let writer = try makeWriter(type: type, maxSize: maxSize, isSensitive: isSensitive || isKnown)
+    let writer = try makeWriter(type: type, maxSize: maxSize, isSensitive: isSensitive, for: digest)
     try write(writer)
     return try put(writer, type: type, expecting: digest, then: then)
   }
 
   /// Returns a writer for `put(_:type:isSensitive:)`.
-  func makeWriter(type: String?, maxSize: Int64, isSensitive: Bool) throws -> AssetWriter {
+  ///
+  /// - Parameter digest: of the bytes, if it is known: those of a sensitive asset are never written as they are
+  func makeWriter(
+    type: String?, maxSize: Int64, isSensitive: Bool, for digest: AssetDigest? = nil
+  ) throws -> AssetWriter {
     if let type, !Asset.isType(type) { throw SatchelError(.invalid, "type: \(Asset.typeRule)") }
     guard !database.options.isReadOnly else {
       throw SatchelError(.readOnly, "\(database.path): opened read-only; open it writable to put assets")
     }
     let limit = min(maxSize, database.isMemory ? Self.maxMemory : AssetSchema.sizes.upperBound)
-    if isSensitive, database.keyring.current == nil { throw SatchelError.keyNotSet("asset") }
-    return try AssetWriter(database.isMemory ? nil : folder, limit: limit, isSealed: isSensitive)
+    let isSealed =
+      try isSensitive || digest.flatMap { digest in try read { try $0.isSensitive(digest) } } ?? false
+    if isSealed, database.keyring.current == nil { throw SatchelError.keyNotSet("asset") }
+    return try AssetWriter(database.isMemory ? nil : folder, limit: limit, isSealed: isSealed)
   }
 
   /// Puts the bytes that were appended to a writer.
@@ -151,7 +155,7 @@ extension AssetStore {
   }
 
   /// Whether the file of an asset is there; another program may have removed it.
-  private func has(_ file: AssetDigest) -> Bool { access(folder.path(of: file), F_OK) == 0 }
+  func has(_ file: AssetDigest) -> Bool { access(folder.path(of: file), F_OK) == 0 }
 
   private func refuseInMemory(_ size: Int64, _ table: AssetTable) throws {
     let used = try table.connection.number("SELECT ifnull(sum(size), 0) FROM asset WHERE place > 0")

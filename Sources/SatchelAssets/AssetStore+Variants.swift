@@ -83,7 +83,8 @@ extension AssetStore {
       if let type, !Asset.isType(type) { throw SatchelError(.invalid, "type: \(Asset.typeRule)") }
     }
     // A variant of a sensitive asset is sensitive.
-    let isSensitive = try read { try $0.isSensitive(origin) } ?? false
+    let isSensitive =
+      try AssetDigest(origin).flatMap { digest in try read { try $0.isSensitive(digest) } } ?? false
     var made = try put(isSensitive: isSensitive, expecting: nil, write) { table, variant, transaction in
       // A variant of itself would never be removed.
       guard try table.digest(variant)?.bytes != origin else { return }
@@ -91,7 +92,7 @@ extension AssetStore {
       try origin.withUnsafeBytes {
         try table.connection.run(
           "INSERT OR REPLACE INTO asset_variant(origin, name, variant, type) VALUES(?, ?, ?, ?)", .blob($0),
-          .text(name), .integer(variant), .text(optional: type))
+          .text(name), .integer(variant), Binding(type))
       }
     }
     made.type = type

@@ -32,8 +32,6 @@ package struct AssetTable {
     /// How the bytes are sealed; nil when they are not.
     package var seal: StoredSeal?
 
-    package var isSensitive: Bool { seal != nil }
-
     /// The name of the file.
     func file(_ digest: AssetDigest) -> AssetDigest { seal?.name ?? digest }
   }
@@ -54,7 +52,17 @@ package struct AssetTable {
       .integer(id), read: Self.read)
   }
 
-  private static func read(_ row: Statement) throws -> Row {
+  /// The names of the files of the assets that are files, with their rows.
+  func files() throws -> [(id: Int64, name: AssetDigest)] {
+    var files: [(Int64, AssetDigest)] = []
+    try connection.each(
+      "SELECT id, ifnull(name, sha256) FROM asset LEFT JOIN asset_seal ON asset = id WHERE place = 2"
+    ) { if let name = AssetDigest(Array($0.bytes(1))) { files.append((try $0.integer(0), name)) } }
+    return files
+  }
+
+  /// Reads the columns id, size, place, used_at, name, key.
+  static func read(_ row: Statement) throws -> Row {
     Row(
       id: try row.integer(0, in: AssetSchema.ids), size: try row.integerIfAny(1, in: AssetSchema.sizes),
       place: Place(rawValue: try row.integer(2, in: 0...2)) ?? .absent,
@@ -82,8 +90,7 @@ package struct AssetTable {
     try digest.bytes.withUnsafeBytes {
       try connection.run(
         "INSERT INTO asset(sha256, size, place, used_at) VALUES(?, ?, 0, ?)", .blob($0),
-        .integer(optional: size),
-        .integer(now))
+        Binding(size), .integer(now))
     }
     return Row(id: connection.lastInsertedRow, size: size, place: .absent, usedAt: now)
   }
@@ -160,12 +167,6 @@ package struct AssetTable {
     if let digest = asset.digest { return try row(digest).map { ($0, digest) } }
     return try asset.url.flatMap { try row(fetchedFrom: $0) }
   }
-}
-
-extension Binding {
-  /// NULL for nil.
-  static func integer(optional value: Int64?) -> Binding { value.map { .integer($0) } ?? .null }
-  static func text(optional value: String?) -> Binding { value.map { .text($0) } ?? .null }
 }
 
 /// The files that are to be deleted; see `AssetFolder`.

@@ -10,7 +10,7 @@ public func satchel_assets_put(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let assets = try Handles.stores.borrow(store).assets
-    let asset = try assets.put(bytes.raw("bytes"), type: type.typeIfAny(), isSensitive: sensitive)
+    let asset = try assets.put(bytes.raw("bytes"), type: type.textIfAny("type"), isSensitive: sensitive)
     try give(asset.json, to: out)
   }
 }
@@ -23,7 +23,7 @@ public func satchel_assets_put_file(
   guarded(emptying: out) { out in
     let assets = try Handles.stores.borrow(store).assets
     let asset = try assets.put(
-      contentsOf: text(path, "path"), type: type.typeIfAny(), isSensitive: sensitive)
+      contentsOf: text(path, "path"), type: type.textIfAny("type"), isSensitive: sensitive)
     try give(asset.json, to: out)
   }
 }
@@ -38,7 +38,7 @@ public func satchel_assets_put_stream(
     guard let read else { throw SatchelError(.invalid, "read is NULL") }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     defer { buffer.deallocate() }
-    let asset = try assets.put(type: type.typeIfAny(), isSensitive: sensitive) { writer in
+    let asset = try assets.put(type: type.textIfAny("type"), isSensitive: sensitive) { writer in
       while true {
         let count = read(context, buffer.baseAddress, buffer.count)
         if count == 0 { return }
@@ -71,11 +71,8 @@ public func satchel_assets_read(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let reader = try Handles.stores.borrow(store).assets.open(asset.asset())
-    guard count >= 0 else { throw SatchelError(.invalid, "count: \(count) must not be negative") }
     var buffer = HostBuffer()
-    try buffer.append(Int(clamping: min(count, max(0, reader.size - max(0, offset))))) {
-      try reader.read(into: $0, at: offset)
-    }
+    try buffer.append(reader.available(count, at: offset)) { try reader.read(into: $0, at: offset) }
     try buffer.give(to: out)
   }
 }
@@ -201,8 +198,6 @@ extension satchel_bytes {
     }
   }
 
-  /// Returns a media type; nil for an empty one.
-  fileprivate func typeIfAny() throws -> String? { size == 0 ? nil : try text("type") }
 }
 
 extension AssetState {

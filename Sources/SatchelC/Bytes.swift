@@ -27,6 +27,9 @@ extension satchel_bytes {
     return text
   }
 
+  /// Returns the bytes of an optional argument as a string; nil when they are empty.
+  func textIfAny(_ name: StaticString) throws -> String? { size == 0 ? nil : try text(name) }
+
   /// Returns the bytes parsed as JSON; empty bytes are invalid.
   func json(_ name: StaticString) throws -> JSONValue {
     let bytes = try raw(name)
@@ -48,6 +51,9 @@ extension satchel_bytes {
       return text
     }
   }
+
+  /// Returns the bytes of an optional argument parsed as a location; nil when they are empty.
+  func locationIfAny() throws -> Location? { size == 0 ? nil : try location() }
 
   /// Returns the bytes parsed as a location.
   func location(_ name: StaticString = "location") throws -> Location {

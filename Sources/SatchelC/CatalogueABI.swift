@@ -39,8 +39,8 @@ public func satchel_catalogue_renew(
   renewed?.pointee = 0
   return guarded {
     let count = try Handles.stores.borrow(store).catalogue.renew(
-      location.location(), section: section.size == 0 ? nil : section.text("section"),
-      etag: etag.size == 0 ? nil : etag.text("etag"), maxAge: max_age < 0 ? nil : max_age)
+      location.location(), section: section.textIfAny("section"),
+      etag: etag.textIfAny("etag"), maxAge: max_age < 0 ? nil : max_age)
     renewed?.pointee = Int64(count)
   }
 }
@@ -122,7 +122,7 @@ public func satchel_catalogue_search(
     let catalogue = try Handles.stores.borrow(store).catalogue
     let options = try OptionsReader(options)
     let found = try catalogue.search(
-      text.text("text"), at: location.size == 0 ? nil : location.location(),
+      text.text("text"), at: location.locationIfAny(),
       limit: Int(options.number(\.limit, default: 20)), allowExpired: options.flag(\.allow_expired),
       nearby: options.value(\.nearby) ?? Catalogue.defaultNearby)
     try give(.array(found.map(\.json)), to: out)
@@ -164,7 +164,7 @@ public func satchel_catalogue_near_entities(
     let catalogue = try Handles.stores.borrow(store).catalogue
     let found = try catalogue.nearEntities(
       latitude: latitude, longitude: longitude, within: within,
-      section: section.size == 0 ? nil : section.text("section"))
+      section: section.textIfAny("section"))
     try give(.array(found.map(\.json)), to: out)
   }
 }
@@ -181,7 +181,7 @@ public func satchel_catalogue_contexts(
       throw SatchelError(.invalid, "level: unknown level \"\(name)\"")
     }
     let contexts = try Handles.stores.borrow(store).catalogue.contexts(
-      level: known, location: location.size == 0 ? nil : location.location())
+      level: known, location: location.locationIfAny())
     try give(.array(contexts.map(\.json)), to: out)
   }
 }
@@ -224,7 +224,7 @@ public func satchel_catalogue_set_active_location(
 ) -> satchel_status {
   guarded {
     let catalogue = try Handles.stores.borrow(store).catalogue
-    try catalogue.setActiveLocation(location.size == 0 ? nil : location.location())
+    try catalogue.setActiveLocation(location.locationIfAny())
   }
 }
 

@@ -66,9 +66,6 @@ private func client(_ remote: OpaquePointer?) throws -> RemoteClient {
 }
 
 extension satchel_bytes {
-  /// Returns the bytes of an optional argument as a string; nil when they are empty.
-  fileprivate func textIfAny(_ name: StaticString) throws -> String? { size == 0 ? nil : try text(name) }
-
   /// Returns the bytes parsed as a JSON object of strings; none when they are empty.
   fileprivate func texts(_ name: StaticString) throws -> [String: String] {
     let json = try jsonIfAny(name)

@@ -63,12 +63,14 @@ extension Catalogue {
   /// Returns the variant of an entity that was delivered last, wherever; nil when none is stored.
   ///
   /// Time grows with the number of stored entities.
-  public func entity(_ entityID: String) throws -> Entity? { try variants(of: entityID).first }
+  public func entity(_ entityID: String) throws -> Entity? { try variants(of: entityID, limit: 1).first }
 
   /// Returns all stored variants of an entity, the one that was delivered last first.
   ///
   /// Time grows with the number of stored entities.
-  public func variants(of entityID: String) throws -> [Entity] {
+  public func variants(of entityID: String) throws -> [Entity] { try variants(of: entityID, limit: .max) }
+
+  private func variants(of entityID: String, limit: Int) throws -> [Entity] {
     try locating(.section(EntityID.section(of: entityID))) {
       try database.query { connection in
         var rows: [Int64] = []
@@ -77,11 +79,15 @@ extension Catalogue {
           .text(entityID)
         ) { rows.append($0.anyInteger(0)) }
         let entities = EntityTable(connection: connection)
-        return try rows.compactMap { row in
-          guard let record = try entities.record(row) else { return nil }
+        var found: [Entity] = []
+        for row in rows where found.count < limit {
+          guard let record = try entities.record(row) else { continue }
           let chain = try ContextTable(connection: connection).chain(of: record.source) ?? PlaceChain()
-          return try self.entity(record, among: ResolvedPlaces(own: chain), in: connection)
+          if let entity = try self.entity(record, among: ResolvedPlaces(own: chain), in: connection) {
+            found.append(entity)
+          }
         }
+        return found
       }
     }
   }

@@ -74,9 +74,9 @@ struct SectionTable {
       """, .integer(context), .text(section.name), .integer(id),
       section.displayTitle.map { .text($0) } ?? .null, section.config.map { .text($0) } ?? .null,
       section.extra.map { .text($0) } ?? .null, .integer(transaction.now),
-      .integer(transaction.now), etag.map { .text($0) } ?? .null,
-      section.timeToLive.map { .integer($0) } ?? .null,
-      section.timeToLive.map { .integer(transaction.now + $0) } ?? .null, .integer(counts[0]),
+      .integer(transaction.now), Binding(etag),
+      Binding(section.timeToLive),
+      Binding(section.timeToLive.map { transaction.now + $0 }), .integer(counts[0]),
       .integer(counts[1]), .integer(counts[2]),
       .integer(counts[3]), .integer(counts[4]), .integer(counts[5]))
     return id
@@ -90,9 +90,9 @@ struct SectionTable {
       """
       UPDATE section SET fetched_at = ?, etag = ?, time_to_live = ?, expires_at = ?
       WHERE context = ? AND name = ?
-      """, .integer(transaction.now), etag.map { .text($0) } ?? .null,
-      timeToLive.map { .integer($0) } ?? .null,
-      timeToLive.map { .integer(transaction.now + $0) } ?? .null, .integer(context), .text(name))
+      """, .integer(transaction.now), Binding(etag),
+      Binding(timeToLive),
+      Binding(timeToLive.map { transaction.now + $0 }), .integer(context), .text(name))
   }
 
   /// Writes a section's content, and returns its id.

@@ -10,6 +10,12 @@ package enum Binding {
   /// UTF-8 bytes, bound without a copy.
   case textBytes(UnsafeRawBufferPointer)
   case blob(UnsafeRawBufferPointer)
+
+  /// NULL for nil.
+  package init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
+
+  /// NULL for nil.
+  package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 }
 
 /// A prepared statement of one connection; one thread uses it at a time.

@@ -278,7 +278,7 @@ static void thumbnails(const char *folder) {
     satchel_photos_free(photos);
 }
 
-/** Stores that are none. */
+/** Pointers that are not stores. */
 static void bad_handles(void) {
     satchel_store *const stores[] = {NULL, (satchel_store *)&host, (satchel_store *)UINTPTR_MAX};
     for (int index = 0; index < 3; index++) {

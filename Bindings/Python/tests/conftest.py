@@ -17,6 +17,7 @@ from record_devices import Device
 
 import satchel
 from satchel import PhotoCatalogue, State, StoryLibrary
+from satchel.assets import Assets
 
 # Who was started in the background ignores interrupts, and so would all that is started here.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -83,6 +84,17 @@ def catalogue(store: satchel.Store) -> satchel.Catalogue:
 @pytest.fixture
 def state(store: satchel.Store) -> State:
     return store.state
+
+
+@pytest.fixture
+def assets(store: satchel.Store) -> Assets:
+    return store.assets
+
+
+@pytest.fixture
+def notes(store: satchel.Store) -> Iterator[satchel.Records[Any]]:
+    with store.records("notes") as notes:
+        yield notes
 
 
 @pytest.fixture

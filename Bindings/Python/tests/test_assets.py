@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Iterator, List
+from typing import Any, List
 
 import pytest
 from asset_files import NOBODYS, THRESHOLD, files, some
@@ -22,17 +22,6 @@ from satchel import Asset, InvalidArgument
 from satchel.assets import AssetInfo, Assets
 
 SIZES = [0, 1, 1000, THRESHOLD - 1, THRESHOLD, THRESHOLD + 1, 300_000, 3_000_000]
-
-
-@pytest.fixture
-def assets(store: satchel.Store) -> Assets:
-    return store.assets
-
-
-@pytest.fixture
-def notes(store: satchel.Store) -> Iterator[satchel.Records[Any]]:
-    with store.records("notes") as notes:
-        yield notes
 
 
 def forms(data: bytes, tmp_path: Path) -> List[Any]:

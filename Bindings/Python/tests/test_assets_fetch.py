@@ -57,11 +57,6 @@ def server() -> Iterator[Server]:
         server.shutdown()
 
 
-@pytest.fixture
-def assets(store: satchel.Store) -> Assets:
-    return store.assets
-
-
 def fetch(request: AssetRequest) -> Union[Fetched, NotModified]:
     """The function of the guide."""
     question = urllib.request.Request(request.url)

@@ -6,7 +6,7 @@ import copy
 import pickle
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, List, Optional
 
 import pytest
 from asset_files import NOBODYS, files, some
@@ -15,17 +15,6 @@ from helpers import HOUR, SHANGHAI, Clock, section, storage
 import satchel
 from satchel import Asset, ConstraintViolation, InvalidArgument, NotFound
 from satchel.assets import Assets
-
-
-@pytest.fixture
-def assets(store: satchel.Store) -> Assets:
-    return store.assets
-
-
-@pytest.fixture
-def notes(store: satchel.Store) -> Iterator[satchel.Records[Any]]:
-    with store.records("notes") as notes:
-        yield notes
 
 
 def test_documents_refer_to_assets(

@@ -18,11 +18,6 @@ HEIC = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"
 
 
 @pytest.fixture
-def assets(store: satchel.Store) -> Assets:
-    return store.assets
-
-
-@pytest.fixture
 def photos(store: satchel.Store, tmp_path: Path) -> Iterator[satchel.PhotoCatalogue]:
     """A JPEG, and a photo that only a decoder of the host could read."""
     (tmp_path / "photos").mkdir()

@@ -42,7 +42,7 @@ struct StoredSealer {
 
   init() throws {
     key = AssetSeal.newKey()
-    name = try AssetDigest(AssetSeal.newKey()).orInternal()
+    name = AssetDigest.random()
     seal = try AssetSeal(name, size: 0, key: key)
   }
 
@@ -67,13 +67,6 @@ struct StoredSealer {
   func finish() -> [UInt8] { seal.seal(buffer, chunk: chunk, isLast: true) }
 }
 
-extension Optional<AssetDigest> {
-  fileprivate func orInternal() throws -> AssetDigest {
-    guard let self else { throw SatchelError(.internal, "a key has 32 bytes") }
-    return self
-  }
-}
-
 // MARK: - Rows
 
 extension AssetTable {
@@ -89,10 +82,7 @@ extension AssetTable {
     }
   }
 
-  /// Whether the asset with this SHA-256 is sensitive; false for a photo's MD5.
-  func isSensitive(_ origin: [UInt8]) throws -> Bool {
-    try AssetDigest(origin).flatMap { try row($0) }?.seal != nil
-  }
+  package func isSensitive(_ digest: AssetDigest) throws -> Bool { try row(digest)?.seal != nil }
 
   /// Whether a row names a file of the folder.
   func namesFile(_ name: AssetDigest) throws -> Bool {

@@ -82,8 +82,6 @@ struct AssetPlan: Sendable {
   /// Assets whose object could not be read, and those that could.
   var suspects: Set<AssetDigest> = []
   var cleared: Set<AssetDigest> = []
-  /// Assets that devices store encrypted.
-  var sensitive: Set<AssetDigest> = []
   /// Where the uploads are.
   var located: [AssetDigest: (size: Int64, location: SyncAssetEntry.Location)] = [:]
   /// The bytes of the uploads.

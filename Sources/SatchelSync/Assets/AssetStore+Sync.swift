@@ -15,7 +15,7 @@ extension AssetStore: AssetStorage {
 
   package func isSensitive(_ digest: AssetDigest, _ connection: Connection) throws -> Bool {
     guard try database.has(AssetSchema.subject) else { return false }
-    return try AssetTable(connection).row(digest)?.isSensitive ?? false
+    return try AssetTable(connection).isSensitive(digest)
   }
 
   package func open(_ digest: AssetDigest) throws -> any AssetBytes { try open(Asset(digest)) }

@@ -7,7 +7,7 @@ extension SyncAssetTables {
   /// How the assets of a document get into the remote.
   struct Ways {
     /// With the size of each where it is here.
-    var ways: [(digest: AssetDigest, way: AssetRules.Way, size: Int64?, isSensitive: Bool)] = []
+    var ways: [(digest: AssetDigest, way: AssetRules.Way, size: Int64?)] = []
     /// Why the document cannot go; nil where it can.
     var obstacle: SatchelError?
     /// Whether it goes only after another commit, which reserves objects.
@@ -30,14 +30,13 @@ extension SyncAssetTables {
         return found
       }
       guard let way else { continue }
-      let isSensitive = try way.isUpload && storage?.isSensitive(digest, connection) ?? false
-      if isSensitive, !isEncrypted {
+      if try way.isUpload && !isEncrypted && storage?.isSensitive(digest, connection) ?? false {
         found.obstacle = SatchelError(
           .unauthorized,
           "\(key): waits for asset \(digest), which is sensitive, and is sent only in an encrypted sync log")
         return found
       }
-      found.ways.append((digest, way, known.size, isSensitive))
+      found.ways.append((digest, way, known.size))
     }
     return found
   }
@@ -107,14 +106,12 @@ extension SyncAssetTables {
     for (digests, isRepair) in [(needed, true), (halfDead, false)] {
       for digest in digests {
         let known = try known(digest, at: state, storage, context)
-        let isSensitive = try storage?.isSensitive(digest, connection) ?? false
-        guard let size = known.size, isEncrypted || !isSensitive,
+        guard let size = known.size, try isEncrypted || !(storage?.isSensitive(digest, connection) ?? false),
           !isRepair || AssetRules.needsRepair(known.entry, isReferred: known.isReferred)
         else { continue }
         bytes += size
         if bytes > sizes.assetBundle, bytes > size { return }
         if isRepair { plan.repairs.insert(digest) }
-        if isSensitive { plan.sensitive.insert(digest) }
         plan.add(digest, AssetRules.upload(size, known.entry, sizes), size: size)
       }
     }
@@ -139,7 +136,6 @@ extension SyncAssetTables {
       bytes += entry.size
       if bytes > sizes.bytesOfCommit, bytes > entry.size { return }
       if known.size == nil { plan.former[digest] = (entry.size, location) }
-      if try storage?.isSensitive(digest, connection) ?? false { plan.sensitive.insert(digest) }
       plan.add(digest, AssetRules.upload(entry.size, entry, sizes), size: entry.size)
     }
   }

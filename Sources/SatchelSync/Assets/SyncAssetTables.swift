@@ -7,12 +7,13 @@ import SatchelStorage
 struct SyncAssetTables {
   static let schema = """
     -- The assets of the entries of "@asset", decoded: those of each `generation` of `sync_entry`, except deletions and
-    -- damaged ones. `entry` is the row of the entry. `object` is where the bytes are, NULL for nowhere: at `start`, sealed
-    -- with `key`; `whole` is the length of all that the object was written with. `next` are objects that are reserved for
-    -- uploads, separated by spaces. `suspect` is 1 where a device could not read the object, `doubt` where this one could
-    -- not, which is still to be looked at. `sensitive` is 1 where devices store the bytes encrypted. `unused` is the number of the first head without a reference to the asset, and
-    -- `unreferenced` is 1 while no entry of the generation refers to it. The generation 0 is that of a log that was lost:
-    -- its objects may be there.
+    -- damaged ones. `entry` is the row of the entry. `object` is where the bytes are, NULL for nowhere: at `start`,
+    -- sealed with `key`; `whole` is the length of all that the object was written with. `next` are objects that are
+    -- reserved for uploads, separated by spaces. `suspect` is 1 where a device could not read the object, `doubt`
+    -- where this one could not, which is still to be looked at. `sensitive` is 1 where devices store the bytes
+    -- encrypted. `unused` is the number of the first head without a reference to the asset, and `unreferenced` is 1
+    -- while no entry of the generation refers to it. The generation 0 is that of a log that was lost: its objects may
+    -- be there.
     CREATE TABLE sync_asset(
       id INTEGER PRIMARY KEY,
       generation INTEGER NOT NULL,

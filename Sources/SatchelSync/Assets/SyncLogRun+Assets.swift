@@ -82,10 +82,12 @@ extension SyncLogRun {
 
   /// Notes that objects of contents which are sealed again could not be read.
   private func doubtFormer(_ plan: AssetPlan) throws {
+    var unreadable: [AssetObject] = []
     for (digest, found) in plan.former {
       let code = assets.failed[digest]?.code
-      if code == .notFound || code == .damaged { try ledger.doubt([found.location.object]) }
+      if code == .notFound || code == .damaged { unreadable.append(found.location.object) }
     }
+    try ledger.doubt(unreadable)
   }
 
   /// Downloads large contents that are sealed again, and are not here: they are not in memory as a whole.

@@ -15,7 +15,7 @@ extension SyncLogTables {
       guard let state = try SyncLogState.read(connection), state.isSame(as: present.start), state.phase == nil
       else { throw Self.changedMeanwhile }
       let writer = try Self.writer(connection)
-      try edit.apply(present.assets, SyncAssetTables(connection), writer: writer, object: object)
+      try edit.apply(present.assets, SyncAssetTables(connection), of: assets, writer: writer, object: object)
       try edit.collect(SyncAssetTables(connection))
     }
     if edit.new.isEmpty { return [] }
@@ -173,18 +173,22 @@ final class AssetEdit {
 
   /// Rules 1 and 3: names what was uploaded, reserved and adopted; rule 7: suspects.
   func apply(
-    _ plan: AssetPlan, _ tables: SyncAssetTables, writer: String, object: () -> AssetObject
+    _ plan: AssetPlan, _ tables: SyncAssetTables, of storage: (any AssetStorage)?, writer: String,
+    object: () -> AssetObject
   ) throws {
+    func isSensitive(_ digest: AssetDigest) throws -> Bool {
+      try storage?.isSensitive(digest, tables.connection) ?? false
+    }
     for (digest, found) in plan.located {
       let known = try asset(digest, tables) ?? SyncAssetEntry(size: found.size)
       var entry = known.located(at: found.location, size: found.size)
       entry.unused = known.unused
-      entry.isSensitive = known.isSensitive || plan.sensitive.contains(digest)
+      entry.isSensitive = try known.isSensitive || isSensitive(digest)
       new[digest] = entry
     }
     for (digest, size) in plan.reservations {
       var entry = try asset(digest, tables) ?? SyncAssetEntry(size: size)
-      entry.isSensitive = entry.isSensitive || plan.sensitive.contains(digest)
+      entry.isSensitive = try entry.isSensitive || isSensitive(digest)
       entry.reserve(SyncAssetEntry.Reservation(object: object(), key: AssetSeal.newKey(), writer: writer))
       new[digest] = entry
     }

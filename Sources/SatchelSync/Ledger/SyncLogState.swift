@@ -200,9 +200,3 @@ struct SyncLogState: Sendable {
     bytes += Int64(new.count)
   }
 }
-
-extension Binding {
-  init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
-
-  init(_ text: String?) { self = text.map { .text($0) } ?? .null }
-}

@@ -145,9 +145,8 @@ extension SyncLogTables {
     if !isReady { collected.wait() }
     if let obstacle = found.obstacle { collected.changes.waiting.append(SyncFailure(key, obstacle)) }
     guard found.obstacle == nil else { return false }
-    for (digest, way, size, isSensitive) in found.ways where isReady || way == .reserve {
+    for (digest, way, size) in found.ways where isReady || way == .reserve {
       collected.changes.assets.add(digest, way, size: size)
-      if isSensitive { collected.changes.assets.sensitive.insert(digest) }
     }
     return isReady
   }

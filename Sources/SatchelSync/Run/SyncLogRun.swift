@@ -49,7 +49,7 @@ package struct SyncLogRun {
   /// Uploaded contents that no head names yet.
   var uploadedAssets: [AssetDigest: UploadedAsset] = [:]
   var hasLookedAtDoubts = false
-  /// The name of the log that this sync begins if there is none.
+  /// The name of the log that this sync begins in a remote without one.
   let firstLog = HexadecimalName.random(digits: 16)
   /// Whether the last commit has reserved objects, to which this sync uploads.
   private var hasReserved = false

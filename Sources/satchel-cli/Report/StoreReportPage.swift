@@ -266,7 +266,7 @@ struct StoreReportPage {
       table.add(
         HTML.escaped(subject.name),
         [
-          .text(subject.name == "assets" ? statistics.assets.text ?? "" : subject.countsText),
+          .text(statistics.countsText(of: subject)),
           .text(subject.bytes.map(Terminal.bytes) ?? "–"),
         ])
     }

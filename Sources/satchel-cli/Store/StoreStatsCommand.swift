@@ -42,7 +42,7 @@ struct StoreStatsCommand: ParsableCommand {
 
   private static func subjects(_ statistics: StoreStatistics) -> [[String]] {
     statistics.subjects.map { subject in
-      let counts = subject.name == "assets" ? statistics.assets.text ?? "" : subject.countsText
+      let counts = statistics.countsText(of: subject)
       let size = subject.bytes.map(Terminal.bytes) ?? "unknown"
       return [size, counts.isEmpty ? subject.name : "\(subject.name): \(counts)"]
     }
@@ -73,10 +73,16 @@ struct StoreStatsCommand: ParsableCommand {
   }
 }
 
+extension StoreStatistics {
+  /// The contents of a subject as text: "1 collection, 53 records".
+  func countsText(of subject: Subject) -> String {
+    subject.name == "assets" ? assets.text ?? "" : subject.countsText
+  }
+}
+
 extension StoreStatistics.Subject {
-  /// The contents as text: "1 collection, 53 records".
-  var countsText: String {
-    return counts.map { Terminal.count($0.count, Self.singular($0.name), plural: $0.name) }.joined(
+  fileprivate var countsText: String {
+    counts.map { Terminal.count($0.count, Self.singular($0.name), plural: $0.name) }.joined(
       separator: ", ")
   }
 

@@ -126,7 +126,7 @@ import Testing
     #expect(!AssetRules.needsRepair(AssetValues.entry(suspect: true), isReferred: false))
   }
 
-  @Test("an object of which half is dead is given up") func bundles() {
+  @Test("an object of which half is dead is replaced") func bundles() {
     #expect(!AssetRules.isHalfDead(of: 100, living: 100))
     #expect(!AssetRules.isHalfDead(of: 100, living: 51))
     #expect(AssetRules.isHalfDead(of: 100, living: 50))

@@ -16,7 +16,7 @@ final class AssetSimulationProcess: @unchecked Sendable {
   var isCrashed = false
   /// The request that it is about to send.
   var waiting: String?
-  /// Whether its next write arrives after it has given up.
+  /// Whether its next write arrives after it has stopped waiting.
   var hasLateWrite = false
   fileprivate(set) var outcome: Result<SyncLogReport, any Error>?
 

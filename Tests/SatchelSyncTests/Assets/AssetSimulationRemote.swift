@@ -77,7 +77,7 @@ final class AssetSimulationRemote: @unchecked Sendable {
     late.append((time, write, device))
   }
 
-  /// Writes that take effect after their senders have given up.
+  /// Writes that take effect after their senders have stopped waiting.
   func takeLate(_ world: AssetSimulation, all: Bool = false) {
     let due = late.filter { all || $0.time <= world.time }
     late.removeAll { all || $0.time <= world.time }

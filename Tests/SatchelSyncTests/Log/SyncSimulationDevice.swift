@@ -17,7 +17,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     var waiting: String?
     /// Whether it has uploaded packs.
     var hasUploaded = false
-    /// Whether its next write arrives after it has given up.
+    /// Whether its next write arrives after it has stopped waiting.
     var hasLateWrite = false
     var outcome: Result<SyncLogReport, any Error>?
     /// The head that it has read last, and packs that it holds back.

@@ -44,7 +44,7 @@ final class SyncSimulationRemote: @unchecked Sendable {
     damaged.insert("\"\(count)\"")
   }
 
-  /// Writes that take effect after their senders have given up.
+  /// Writes that take effect after their senders have stopped waiting.
   func takeLate(_ world: SyncSimulation, all: Bool = false) {
     let due = late.filter { all || $0.time <= world.time }
     late.removeAll { all || $0.time <= world.time }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Dict, List, Optional, cast
+from typing import TYPE_CHECKING, Dict, List, Optional, Tuple, cast
 
 from satchel import _abi, _encoding
 from satchel._html import Rows
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from satchel.store import Store
 
 __all__ = ["ReadableCatalogue"]
+
+
+def _circle(latitude: float, longitude: float, within: float) -> Tuple[float, float, float]:
+    """The arguments of the library for the positions within a distance of one."""
+    return (
+        _encoding.number(latitude, "latitude"),
+        _encoding.number(longitude, "longitude"),
+        _encoding.number(within, "within"),
+    )
 
 
 class ReadableCatalogue:
@@ -135,10 +144,7 @@ class ReadableCatalogue:
         :param within: metres
         :raises InvalidArgument: for a coordinate out of range, and for a negative distance
         """
-        numbers = (
-            _encoding.number(value, name)
-            for value, name in ((latitude, "latitude"), (longitude, "longitude"), (within, "within"))
-        )
+        numbers = _circle(latitude, longitude, within)
         found = json_answer(library.satchel_catalogue_locate, self._store._pointer, *numbers)
         return records_from(Nearby, found)
 
@@ -170,7 +176,7 @@ class ReadableCatalogue:
             allow_expired=bool(allow_expired),
             nearby=_encoding.number(nearby, "nearby"),
         )
-        lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
+        lent = restriction(location, "location", _encoding.lend_document)
         found = json_answer(
             library.satchel_catalogue_search,
             self._store._pointer,
@@ -193,7 +199,7 @@ class ReadableCatalogue:
         :param nearby: as in :meth:`sections`
         :returns: None when no variant covers the location
         """
-        lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
+        lent = restriction(location, "location", _encoding.lend_document)
         found = json_answer(
             library.satchel_catalogue_entity,
             self._store._pointer,
@@ -232,10 +238,7 @@ class ReadableCatalogue:
         :raises InvalidArgument: for a coordinate out of range, a negative distance, and for more than
             100,000 entities
         """
-        numbers = (
-            _encoding.number(value, name)
-            for value, name in ((latitude, "latitude"), (longitude, "longitude"), (within, "within"))
-        )
+        numbers = _circle(latitude, longitude, within)
         found = json_answer(
             library.satchel_catalogue_near_entities,
             self._store._pointer,
