@@ -57,7 +57,9 @@ let package = Package(
     // Subjects.
     .target(
       name: "SatchelCatalogue",
-      dependencies: ["SatchelCore", "SatchelStorage", "SatchelAssets", "SatchelJSON", "CScan", "CUTF8Proc"]),
+      dependencies: [
+        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelAssets", "SatchelJSON", "CScan", "CUTF8Proc",
+      ]),
     .target(
       name: "SatchelPhotos",
       dependencies: [

@@ -2738,9 +2738,11 @@ SATCHEL_API satchel_status satchel_catalogue_assets(
  * The sections that one screen shows.
  *
  * The state of a section is placeholder, then loading, then loaded or failed. A session
- * reports to its host what changed and what to fetch; it does not draw. After its store
- * was closed, calls that need the store return SATCHEL_ECLOSED; satchel_session_state()
- * still works.
+ * reports to its host what changed and what to fetch; it does not draw. It is live: a
+ * commit of any handle or process that changes what the screen shows is an event, and the
+ * new content is there when it is delivered. Content that is shown stays until there is
+ * other content, or nothing is stored of its section any more. After its store was closed,
+ * calls that need the store return SATCHEL_ECLOSED; satchel_session_state() still works.
  * @{
  */
 
@@ -2752,54 +2754,72 @@ typedef struct satchel_session satchel_session;
  *
  * | field     | type           | meaning                                         |
  * | --------- | -------------- | ----------------------------------------------- |
- * | `event`   | string         | "sections", "section" or "refresh"              |
+ * | `event`   | string         | "sections": the list of sections or their order changed; "section": the state or content of one; "refresh": what to fetch |
  * | `section` | string         | of "section": the name                          |
- * | `state`   | string         | of "section": the new state                     |
+ * | `state`   | string         | of "section": its state                         |
  * | `cached`  | string or null | of "refresh": as satchel_catalogue_has_cached() |
  * | `plan`    | object         | of "refresh": the @ref json_plan "plan"         |
  *
  * @param context  the context that was given with the function
  * @param event    a JSON object; valid during the callback
  *
- * **Threads** Called on the thread that caused the event, or on a thread of the library
- * when content was loaded lazily; for one session never on two at the same time.
+ * **Threads** Called on the thread that caused the event, or on one that is about to
+ * report a later event; on a thread of the library when content was loaded or a commit
+ * changed it. For one session never on two at the same time, and in the order of what is
+ * reported.
  */
 typedef void (*satchel_session_callback)(void *context, satchel_bytes event);
+
+/** Options of a session; start from SATCHEL_SESSION_OPTIONS_INIT. */
+typedef struct satchel_session_options {
+    /** sizeof(satchel_session_options). */
+    size_t size;
+    /** As in satchel_read_options. */
+    double nearby;
+} satchel_session_options;
+
+/** The default options of a session. */
+#define SATCHEL_SESSION_OPTIONS_INIT { sizeof(satchel_session_options), 5000 }
 
 /**
  * Begins a session.
  *
  * @param store     an open store
+ * @param options   NULL for the defaults
  * @param callback  receives the events; may be NULL
  * @param context   passed to `callback`
  * @param release   called exactly once with `context`, also on failure; may be NULL
  * @param[out] out  the session
  *
- * **Returns** SATCHEL_OK or a default status.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a negative distance.
  *
  * **Ownership** The caller frees the session: satchel_session_free().
  */
 SATCHEL_API satchel_status satchel_session_new(
-    satchel_store *store, satchel_session_callback callback, void *context,
-    void (*release)(void *context), satchel_session **out);
+    satchel_store *store, const satchel_session_options *options,
+    satchel_session_callback callback, void *context, void (*release)(void *context),
+    satchel_session **out);
 
 /**
  * Shows a location.
  *
  * Its stored headers appear immediately, as placeholders; then the event "refresh"
  * reports what to fetch. The location becomes the active one, unless the store is
- * read-only.
+ * read-only. A location that is shown already keeps what is loaded; what time has changed
+ * since, such as an expiry, follows.
  *
  * @param session   the session
  * @param location  a @ref json_location "location"
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key. When the
+ * active location cannot be stored, for example on a full disk, the location is shown.
  */
 SATCHEL_API satchel_status satchel_session_show(
     satchel_session *session, satchel_bytes location);
 
 /**
- * Stores a section for the location of the session and shows it.
+ * Stores a section for the location of the session and shows it; inside a batch, after the
+ * commit.
  *
  * @param session   the session
  * @param section   the @ref json_section "section", as the backend sent it
@@ -2814,7 +2834,8 @@ SATCHEL_API satchel_status satchel_session_handle(
 /**
  * Requests the content of a section.
  *
- * Returns immediately; the event "section" follows on a thread of the library.
+ * Returns immediately; the event "section" follows on a thread of the library. Content that
+ * is loaded stays meanwhile, and the section is `refreshing`.
  *
  * @param session  the session
  * @param section  the name of the section
@@ -2827,7 +2848,7 @@ SATCHEL_API satchel_status satchel_session_load(
 /**
  * Reports that the host failed to fetch a section.
  *
- * A section whose content is loaded remains loaded.
+ * A section whose content is loaded remains loaded, with the cause as its `error`.
  *
  * @param session  the session
  * @param section  the name of the section
@@ -2875,7 +2896,9 @@ SATCHEL_API satchel_status satchel_session_set_order(
  * | `content`       | any              | when loaded: the content                       |
  * | `expired`       | array of strings | when loaded: the ids of expired entities       |
  * | `missing`       | array of strings | when loaded: the ids of missing entities       |
- * | `reason`        | string           | when failed: the cause                         |
+ * | `fetched_at`    | integer or null  | when it was last delivered or renewed, Unix milliseconds; a renewal that the session did not cause is seen when it is read next |
+ * | `refreshing`    | boolean          | whether content that is shown is read again    |
+ * | `error`         | string or null   | why it could not be fetched or read last; a section with content stays loaded |
  *
  * @param session   the session
  * @param[out] out  a JSON object

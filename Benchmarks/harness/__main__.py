@@ -21,7 +21,7 @@ from .calls import calls
 from .chart import chart
 from .footprint import footprint
 from .generate import FULL, QUICK, generate
-from .goals import Row, call_rows, footprint_rows, growth_rows, persist_rows, restore_rows
+from .goals import Row, call_rows, footprint_rows, growth_rows, persist_rows, restore_rows, screen_rows
 from .growth import growth
 from .imports import import_rows, imports
 from .kept import reported_rows, updated
@@ -30,7 +30,7 @@ from .live import live, live_rows, live_table
 from .machine import processor
 from .many import many, many_rows
 from .mirror import mirror, mirror_row
-from .persist import persist, restore
+from .persist import persist, restore, screens
 from .photo_data import GALLERIES, QUICK_GALLERIES
 from .photo_goals import photo_growth_rows, photo_rows, sync_rows
 from .photo_report import photo_table, reading, sync_table
@@ -190,6 +190,8 @@ class Measured:
         self.part.figures["imports"] = imports(self.restores, self.with_satchel)
         self.part.rows += import_rows(self.part.figures["imports"])
         if self.with_satchel:
+            self.part.figures["screens"] = screens(self.shape, self.restores)
+            self.part.rows += screen_rows(self.part.figures["screens"])
             self.part.figures["growth"] = growth(self.shape, self.rounds)
             self.part.growth += growth_rows(self.part.figures["growth"])
 

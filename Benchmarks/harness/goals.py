@@ -13,6 +13,8 @@ NOISE = 1.15
 """The difference that two medians of the same thing may have on a shared machine."""
 FLAT = 1.25
 """A look-up in ten times as much may cost so much more: noise, and one more level of a tree."""
+SCREEN_FACTOR = 1.3
+"""Of the time of reading the same without a session."""
 AGAIN_FACTOR = 0.5
 """Of the time of the first deliveries."""
 NAMES = {
@@ -212,6 +214,19 @@ def again_row(figures: Figures) -> Row:
     first, again = (figures.median("satchel-again", key) for key in ("seconds", "again_s"))
     goal = f"≤ {AGAIN_FACTOR} × the first time"
     return multiple("W1 again: members in another order", "s", again, goal, AGAIN_FACTOR, first)
+
+
+def screen_rows(figures: Figures) -> list[Row]:
+    """A session beside the calls that it makes: headers, and the sections."""
+    rows = []
+    for shown, plain, what in (
+        ("first_us", "load_first_us", "the first section on the screen"),
+        ("all_us", "load_all_us", "all sections on the screen"),
+    ):
+        satchel, loaded = figures.median("satchel", shown), figures.median("satchel", plain)
+        goal = f"≤ {SCREEN_FACTOR} × headers and load"
+        rows.append(multiple(f"W1 {what}", "µs", satchel, goal, SCREEN_FACTOR, loaded))
+    return rows
 
 
 def restore_rows(restored: dict[str, Figures]) -> list[Row]:

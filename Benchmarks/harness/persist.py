@@ -14,6 +14,8 @@ UNSYNCED_PEERS = ["files-rename", "files-none"]
 READ_PEERS = ["files-none", "lmdb-sync", "sqlite3-full", "apsw-full", "rocksdict-sync", "objectbox"]
 LIMITS = ["limit-append", "limit-unique", "limit-deferred", "limit-deferred-normal"]
 SATCHEL = ["satchel", "satchel-relaxed", "satchel-again", "satchel-python"]
+SCREENS = 200
+"""Screens in one process: medians of these are the figures of a round."""
 SLOW = {"files-fsync": 1}
 """Half a minute a round: one round says enough."""
 
@@ -92,3 +94,12 @@ def restore(shape: Shape, rounds: int, with_satchel: bool) -> dict[str, Figures]
         "warm": run("restore-warm", warm, rounds, "total_ms"),
         "dropped": run("restore-dropped", dropped, rounds, "total_ms"),
     }
+
+
+def screens(shape: Shape, rounds: int) -> Figures:
+    """A session that shows a place of the store that persist() left, beside loading the same sections."""
+    directory = store("persist", "satchel")
+    location = compact({"country_code": "xx", "admin_area": "area", "locality": f"loc {PLACE:03d}"})
+    program = [str(BINARIES / "satchel_w1"), "mode=screen", f"store={directory}/store.satchel"]
+    where = [f"location={location}", f"prefix=sec:{PLACE:03d}:", f"sections={shape.sections}"]
+    return run("screens", [Job("satchel", [*program, *where, f"rounds={SCREENS}"])], rounds, "first_us")

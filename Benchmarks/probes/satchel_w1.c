@@ -2,9 +2,12 @@
  *
  * satchel_w1 mode=write   store=FILE data=DELIVERIES [relaxed=1] [again=DELIVERIES, with the same content]
  * satchel_w1 mode=read    store=FILE location=JSON prefix=SECTION chosen=ORDER sections=COUNT
- * satchel_w1 mode=lookups store=FILE locations=COUNT sections=COUNT lookups=COUNT */
+ * satchel_w1 mode=lookups store=FILE locations=COUNT sections=COUNT lookups=COUNT
+ * satchel_w1 mode=screen  store=FILE location=JSON prefix=SECTION sections=COUNT rounds=COUNT */
 #include "measure.h"
 #include "satchel.h"
+
+#include <pthread.h>
 
 enum { DELIVERIES_MAXIMUM = 1 << 20, LOOKUPS_MAXIMUM = 1 << 16 };
 
@@ -144,11 +147,92 @@ static int look_up_many(int count, char **arguments) {
     return 0;
 }
 
+/** The contents that a session has shown, for which a host waits. */
+typedef struct screen {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int loaded;
+} screen;
+
+static void hear(void *context, satchel_bytes event) {
+    static const char loaded[] = "\"state\":\"loaded\"";
+    screen *shown = context;
+    for (size_t at = 0; at + sizeof loaded - 1 <= event.size; at++) {
+        if (memcmp(event.data + at, loaded, sizeof loaded - 1) != 0) continue;
+        pthread_mutex_lock(&shown->lock);
+        shown->loaded++;
+        pthread_cond_signal(&shown->changed);
+        pthread_mutex_unlock(&shown->lock);
+        return;
+    }
+}
+
+/** Shows the place, asks for its first sections, and waits until they are shown. */
+static double show(satchel_store *store, const char *location, const char *prefix, int sections) {
+    screen shown = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+    satchel_session *session = NULL;
+    char name[256];
+    expect(satchel_session_new(store, NULL, hear, &shown, NULL, &session));
+    double start = now();
+    expect(satchel_session_show(session, lend(location)));
+    for (int order = 0; order < sections; order++) {
+        snprintf(name, sizeof name, "%s%03d", prefix, order);
+        expect(satchel_session_load(session, lend(name)));
+    }
+    pthread_mutex_lock(&shown.lock);
+    while (shown.loaded < sections) pthread_cond_wait(&shown.changed, &shown.lock);
+    pthread_mutex_unlock(&shown.lock);
+    double seconds = now() - start;
+    satchel_session_free(session);
+    return seconds;
+}
+
+/** Lists the place, and loads its first sections. */
+static double list_and_load(satchel_store *store, const char *location, const char *prefix, int sections) {
+    satchel_buffer headers = SATCHEL_BUFFER_INIT;
+    char name[256];
+    double start = now();
+    expect(satchel_catalogue_sections(store, lend(location), NULL, &headers));
+    for (int order = 0; order < sections; order++) {
+        snprintf(name, sizeof name, "%s%03d", prefix, order);
+        satchel_buffer each = load(store, location, name);
+        satchel_buffer_free(&each);
+    }
+    double seconds = now() - start;
+    satchel_buffer_free(&headers);
+    return seconds;
+}
+
+static int show_screens(int count, char **arguments) {
+    const char *location = option(count, arguments, "location", "");
+    const char *prefix = option(count, arguments, "prefix", "");
+    int sections = atoi(option(count, arguments, "sections", "1"));
+    size_t rounds = (size_t)atoi(option(count, arguments, "rounds", "100"));
+    static double first[LOOKUPS_MAXIMUM], all[LOOKUPS_MAXIMUM];
+    static double plain_first[LOOKUPS_MAXIMUM], plain_all[LOOKUPS_MAXIMUM];
+    satchel_store *store = open_store(option(count, arguments, "store", ""), true, false);
+    if (rounds > LOOKUPS_MAXIMUM) fail("too many rounds");
+    // The first round warms the page cache, and makes the threads of the store.
+    for (size_t round = 0; round <= rounds; round++) {
+        size_t index = round == 0 ? 0 : round - 1;
+        plain_first[index] = list_and_load(store, location, prefix, 1);
+        first[index] = show(store, location, prefix, 1);
+        plain_all[index] = list_and_load(store, location, prefix, sections);
+        all[index] = show(store, location, prefix, sections);
+    }
+    printf("{\"first_us\":%.1f,\"load_first_us\":%.1f,\"all_us\":%.1f,\"load_all_us\":%.1f}\n",
+           percentile(first, rounds, 0.5) * 1e6, percentile(plain_first, rounds, 0.5) * 1e6,
+           percentile(all, rounds, 0.5) * 1e6, percentile(plain_all, rounds, 0.5) * 1e6);
+    expect(satchel_store_close(store));
+    return 0;
+}
+
 int main(int count, char **arguments) {
     const char *mode = option(count, arguments, "mode", "");
     if (strcmp(mode, "write") == 0) return write_all(count, arguments);
     if (strcmp(mode, "read") == 0) return read_one(count, arguments);
     if (strcmp(mode, "lookups") == 0) return look_up_many(count, arguments);
-    fail("mode=write, read or lookups");
+    if (strcmp(mode, "screen") == 0) return show_screens(count, arguments);
+    fail("mode=write, read, lookups or screen");
     return 1;
 }

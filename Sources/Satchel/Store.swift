@@ -107,7 +107,8 @@ public final class Store: Sendable {
   /// The subjects whose tables are created on first use, by the names that their schemas have.
   static let subjects =
     (SQLiteVersion.hasRTree ? [SubjectSchema("position") { PositionIndex.subject }] : []) + [
-      SubjectSchema("search") { SearchIndex.subject }, SubjectSchema("stories") { StorySchema.subject },
+      SubjectSchema("search") { SearchIndex.subject }, SubjectSchema("refresh") { RefreshSchema.subject },
+      SubjectSchema("stories") { StorySchema.subject },
       SubjectSchema("photos") { PhotoSchema.subject }, SubjectSchema("remotes") { RemoteSchema.subject },
       SubjectSchema("sync") { SyncLogSchema.subject }, SubjectSchema("records") { RecordSchema.subject },
       SubjectSchema("outbox") { OutboxSchema.subject }, SubjectSchema("mirrors") { MirrorSchema.subject },
@@ -128,6 +129,7 @@ public final class Store: Sendable {
   ///   leaves it open; the error of the final write, after which the store is closed nevertheless
   public func close() throws {
     try database.refuseClosingInCallback()
+    lazyCatalogue.known?.stopRefreshing()
     // Errors are ignored: a lease that cannot be released now is reclaimed once its owner is no longer alive.
     for catalogue in photoCatalogues.withLock({ $0 }) { try? catalogue.photos?.close() }
     try database.close()

@@ -141,7 +141,7 @@ extension AssetStore {
       }
       try write { try $0.noteUnchanged(url, now: $1.now) }
       report.present += 1
-    } catch let error as SatchelError where Self.isAboutStore(error) {
+    } catch let error as SatchelError where error.endsFetching {
       throw error
     } catch {
       try fail(asset, url, (error as? SatchelError)?.message ?? "\(error)", &report)
@@ -149,15 +149,6 @@ extension AssetStore {
   }
 
   private struct NotModified: Error {}
-
-  /// Whether an error is about the store, or cancels the call, and not about one asset.
-  private static func isAboutStore(_ error: SatchelError) -> Bool {
-    switch error.code {
-    case .cancelled, .closed, .readOnly, .busy, .noMemory: true
-    case .full: error.details.limit == nil
-    default: false
-    }
-  }
 
   private func fail(_ asset: Asset, _ url: String, _ message: String, _ report: inout AssetFetchReport) throws
   {

@@ -3,16 +3,19 @@ import Satchel
 
 @_cdecl("satchel_session_new") @implementation
 public func satchel_session_new(
-  _ store: OpaquePointer!, _ callback: satchel_session_callback!, _ context: UnsafeMutableRawPointer!,
+  _ store: OpaquePointer!, _ options: UnsafePointer<satchel_session_options>!,
+  _ callback: satchel_session_callback!, _ context: UnsafeMutableRawPointer!,
   _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
   _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   let host = HostContext(context, release)
   return guarded(returning: out, orElse: nil) {
     let store = try Handles.stores.borrow(store)
+    let nearby = try OptionsReader(options).value(\.nearby) ?? Catalogue.defaultNearby
+    try Session.check(nearby: nearby)
     let work = store.work
     let notify = callback
-    let session = Session(store.catalogue) { event in
+    let session = Session(store.catalogue, nearby: nearby) { event in
       guard let notify else { return }
       lend(event.json) { event in
         HostWork.calling("a session's callback", for: work) { notify(host.address, event) }

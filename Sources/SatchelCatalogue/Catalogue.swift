@@ -11,17 +11,23 @@ public final class Catalogue: Sendable {
   package let database: Database
   let index = VariantIndex()
   let usage = ContextUsage()
+  /// Owns the leases of requests to sources.
+  let leaseOwner: LeaseOwner
+  let refreshes = RefreshQueue()
   /// For a store that is opened read-only.
   let temporarySearchIndex = Locked<TemporarySearchIndex?>(nil)
 
   package init(database: Database) {
     self.database = database
+    leaseOwner = LeaseOwner(database)
     let (index, usage) = (index, usage)
     database.beforeClosing(isNeeded: usage.needsWrite) { transaction in
       try index.merge(in: transaction)
       try usage.write(in: transaction)
     }
   }
+
+  deinit { refreshes.stop() }
 
   /// The policy for an entity that is already stored.
   public enum Reuse: Sendable {
@@ -88,17 +94,27 @@ public final class Catalogue: Sendable {
     _ delivery: UnsafeRawBufferPointer, complete: Bool = false, reuse: Reuse = .unlessChanged,
     etag: String? = nil
   ) throws -> [Receipt] {
+    try deliver(delivery, at: nil, complete: complete, reuse: reuse, etag: etag)
+  }
+
+  /// Stores a delivery.
+  ///
+  /// - Parameter location: of a delivery that names none; nil to refuse such a one
+  func deliver(
+    _ delivery: UnsafeRawBufferPointer, at location: Location?, complete: Bool, reuse: Reuse, etag: String?
+  ) throws -> [Receipt] {
     var name: String?
     return try locating(.section(name)) {
       try naming("delivery") {
         let tape = try JSONTape(delivery)
-        guard let place = tape.member("location", of: tape.root),
-          let list = tape.member("sections", of: tape.root)
+        let place = tape.member("location", of: tape.root)
+        guard place != nil || location != nil, let list = tape.member("sections", of: tape.root)
         else { throw JSONError("a delivery must be an object with location and sections", pointer: "") }
         guard tape[list].kind == .array else {
           throw JSONError("sections must be an array", pointer: "/sections")
         }
-        let location = try Self.location(tape, at: place)
+        let stated = try place.map { try Self.location(tape, at: $0) } ?? location
+        guard let location = stated else { throw SatchelError(.internal, "a delivery without a location") }
         let payloads = try tape.children(of: list).enumerated().map { position, index in
           try SectionPayload(tape, at: index, pointer: "/sections/\(position)")
         }
@@ -110,10 +126,11 @@ public final class Catalogue: Sendable {
             return try persister.persist(payload, tape, pointer: "/sections/\(position)")
           }
           name = nil
+          let names = payloads.map(\.name)
           if complete {
-            try persister.markComplete(with: payloads.map(\.name))
+            try persister.markComplete(with: names)
           } else {
-            try persister.markIncomplete()
+            try persister.markIncomplete(with: names)
           }
           try mergeIndexes(persister, in: transaction)
           return receipts

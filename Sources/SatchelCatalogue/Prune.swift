@@ -62,11 +62,12 @@ extension Catalogue {
   @discardableResult
   public func prune(_ options: PruneOptions = PruneOptions()) throws -> PruneReceipt {
     let before = try database.pageBytes()
+    let hasRefreshes = try database.has(RefreshSchema.subject)
     var receipt = try database.write { transaction in
       // Rows of entities must be in the index before they are deleted: see VariantIndex.nextRow.
       try index.merge(in: transaction)
       try usage.write(in: transaction)
-      var pruner = Pruner(options, transaction)
+      var pruner = Pruner(options, transaction, hasRefreshes: hasRefreshes)
       try pruner.run()
       if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 {
         pruner.noteChange()
@@ -97,9 +98,10 @@ extension Catalogue {
 
   private func deleting(_ body: (inout Pruner) throws -> Void) throws -> PruneReceipt {
     let before = try database.pageBytes()
+    let hasRefreshes = try database.has(RefreshSchema.subject)
     var receipt = try database.write { transaction in
       try index.merge(in: transaction)
-      var pruner = Pruner(PruneOptions(), transaction)
+      var pruner = Pruner(PruneOptions(), transaction, hasRefreshes: hasRefreshes)
       try body(&pruner)
       if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 { pruner.noteChange() }
       return pruner.receipt

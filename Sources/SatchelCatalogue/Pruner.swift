@@ -14,7 +14,11 @@ struct Pruner {
   /// again.
   private static let maxKeys = 1000
 
-  init(_ options: PruneOptions, _ transaction: Transaction) {
+  /// Whether the store has the table of requests to sources.
+  private let hasRefreshes: Bool
+
+  init(_ options: PruneOptions, _ transaction: Transaction, hasRefreshes: Bool) {
+    self.hasRefreshes = hasRefreshes
     self.options = options
     self.transaction = transaction
     connection = transaction.connection
@@ -42,6 +46,7 @@ struct Pruner {
         leastRecentlyUsed().filter { $0.usedAt <= transaction.now - age }.map(\.row))
     }
     if let maxBytes = options.maxBytes, maxBytes >= 0 { try shrink(to: maxBytes) }
+    if hasRefreshes { try RefreshTable(connection: connection).removeOld(now: transaction.now) }
     try entities.refreshBlocks(at: transaction.now)
   }
 
@@ -191,6 +196,9 @@ struct Pruner {
 
   private mutating func removeContexts(_ rows: [Int64]) throws {
     for row in rows {
+      if hasRefreshes, let location = try ContextTable(connection: connection).location(of: row) {
+        try RefreshTable(connection: connection).removeAll(RefreshTable.key(location))
+      }
       let sections = try SectionTable(connection: connection).records(of: row)
       let entities = try referenced(by: sections.map { (row, $0.name, $0.id) })
       try ContextTable.remove(row, in: transaction)

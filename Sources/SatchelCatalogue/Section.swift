@@ -1,4 +1,6 @@
+import SatchelCore
 import SatchelJSON
+import SatchelStorage
 
 /// A section with its content.
 public struct Section: Sendable, Equatable, JSONCodable {
@@ -35,6 +37,21 @@ public struct Section: Sendable, Equatable, JSONCodable {
     object["expired"] = .array(expired.map { .string($0) })
     object["content"] = content
     return .object(object)
+  }
+}
+
+extension Section {
+  /// Returns the content, decoded as a value of the app's.
+  ///
+  /// - Throws: `SatchelError` `.invalid` with the pointer of what does not fit the type
+  public func content<Value: Decodable>(as type: Value.Type) throws -> Value {
+    do {
+      return try content.decode(as: type)
+    } catch let error as DecodingError {
+      let reason = JSONError(error)
+      throw SatchelError(.invalid, "section \(header.section): \(reason)", underlying: error)
+        .at(subject: Change.Subject.catalogue.rawValue, collection: header.section, pointer: reason.pointer)
+    }
   }
 }
 

@@ -4,15 +4,13 @@ import SatchelStorage
 
 /// The members of a delivered section; its content is not yet parsed.
 struct SectionPayload {
-  enum Action: String { case replace, edit }
-
   var name: String
   var displayTitle: String?
   /// The JSON text of the config to store; nil for none.
   var config: String?
   /// The JSON text of an object with the members that the library does not know; nil for none.
   var extra: String?
-  var action: Action
+  var action: SectionAction
   /// The time to live of the content without `_storage`, in milliseconds; nil for none.
   var timeToLive: Int64?
   /// The index of the content on the tape; nil for a section without content.
@@ -59,7 +57,7 @@ struct SectionPayload {
     }
     action = .replace
     if let stated = tape.member("action", of: index), tape[stated].kind != .null {
-      guard tape[stated].kind == .string, let known = Action(rawValue: tape.text(stated)) else {
+      guard tape[stated].kind == .string, let known = SectionAction(rawValue: tape.text(stated)) else {
         throw JSONError("unknown action \(tape.brief(stated))", pointer: pointer + "/action")
       }
       action = known

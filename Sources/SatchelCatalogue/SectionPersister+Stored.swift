@@ -21,12 +21,25 @@ extension SectionPersister {
     }
     if stored != 0, try table.isComplete(stored) { return }
     try ContextTable.setComplete(try source(), true, in: transaction)
+    if removed.isEmpty { noteInheritance(names) }
   }
 
   /// Records that the location may have other sections than those that were delivered for it.
-  func markIncomplete() throws {
-    let stored = try ContextTable(connection: connection).exact(chain)
-    if stored != 0 { try ContextTable.setComplete(stored, false, in: transaction) }
+  ///
+  /// - Parameter names: the delivered sections
+  func markIncomplete(with names: [String]) throws {
+    let table = ContextTable(connection: connection)
+    let stored = try table.exact(chain)
+    guard stored != 0, try table.isComplete(stored) else { return }
+    try ContextTable.setComplete(stored, false, in: transaction)
+    noteInheritance(names)
+  }
+
+  /// Notifies observers that the location inherits other sections than before, unless they are notified anyway.
+  private func noteInheritance(_ names: [String]) {
+    if hasNoted { return }
+    transaction.note(
+      subject: .catalogue, keys: names, sectionCount: names.count, place: location.keys.first?.text)
   }
 
   /// Returns the stored content of a section with the `_storage` of its entities, if the delivered content is the same

@@ -22,6 +22,8 @@ final class SectionPersister {
   private var keepsNestedEntities = false
   /// Whether a context was inserted for a location with coordinates.
   private(set) var hasNewPosition = false
+  /// Whether observers are notified of a section.
+  private(set) var hasNoted = false
   /// The location's context, once something was written.
   private var context: Int64?
   /// The ids of the current section's entities whose content was written.
@@ -215,6 +217,7 @@ final class SectionPersister {
     try ContextTable.list(
       payload.name, of: context, chain, counts: counts, before: before?.counts, in: transaction)
     if !isSameTemplate { receipt.bytes += filled.bytes.count }
+    hasNoted = true
     transaction.note(
       subject: .catalogue, keys: [payload.name] + changedEntities, sectionCount: 1,
       place: location.keys.first?.text)

@@ -31,7 +31,8 @@ struct SectionReader {
     return found
   }
 
-  private func note(_ sections: [VisibleSection]) {
+  /// Records the use of the contexts of sections.
+  func note(_ sections: [VisibleSection]) {
     guard !sections.isEmpty else { return }
     let now = catalogue.database.clock.now()
     for context in Set(sections.map(\.context.row)) { catalogue.usage.note(context, at: now) }
@@ -83,26 +84,26 @@ struct SectionReader {
   // MARK: Plans
 
   func plan(_ inheritance: Inheritance) throws -> [(section: String, plan: Plan)] {
-    let entities = EntityTable(connection: connection)
-    let now = now()
-    return try visibleSections(inheritance).map { found in
-      var (fresh, expired, missing) = (IDList(), IDList(), IDList())
-      for placeholder in try sections.placeholders(found.record.id)
-      where found.context.coverage.contains(placeholder.target.scope) {
-        guard let record = try entities.record(placeholder.target.entity) else { continue }
-        if record.size == nil {
-          missing.add(record.entityID)
-        } else if record.isExpired(at: now) {
-          expired.add(record.entityID)
-          catalogue.database.noteExpiry()
-        } else {
-          fresh.add(record.entityID)
-        }
+    try visibleSections(inheritance).map { ($0.record.name, try plan(of: $0)) }
+  }
+
+  func plan(of found: VisibleSection) throws -> Plan {
+    let (entities, now) = (EntityTable(connection: connection), now())
+    var (fresh, expired, missing) = (IDList(), IDList(), IDList())
+    for placeholder in try sections.placeholders(found.record.id)
+    where found.context.coverage.contains(placeholder.target.scope) {
+      guard let record = try entities.record(placeholder.target.entity) else { continue }
+      if record.size == nil {
+        missing.add(record.entityID)
+      } else if record.isExpired(at: now) {
+        expired.add(record.entityID)
+        catalogue.database.noteExpiry()
+      } else {
+        fresh.add(record.entityID)
       }
-      let plan = Plan(
-        fresh: fresh.ids, expired: expired.ids, missing: missing.ids, fetchedAt: found.record.fetchedAt,
-        etag: found.record.etag)
-      return (found.record.name, plan)
     }
+    return Plan(
+      fresh: fresh.ids, expired: expired.ids, missing: missing.ids, fetchedAt: found.record.fetchedAt,
+      etag: found.record.etag)
   }
 }

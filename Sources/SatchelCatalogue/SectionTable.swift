@@ -179,6 +179,13 @@ public struct SectionHeader: Sendable, Equatable, JSONCodable {
     self.resolved = resolved
   }
 
+  /// Whether a screen would show both alike.
+  func isShownAs(_ other: SectionHeader) -> Bool {
+    var other = other
+    other.updatedAt = updatedAt
+    return self == other
+  }
+
   /// Creates a header from the JSON object that the C interface returns, of a header or of a section.
   public init(json: JSONValue) throws { try self.init(MemberReader("a section's header", json)) }
 

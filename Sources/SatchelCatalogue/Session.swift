@@ -6,34 +6,54 @@ import Synchronization
 /// The model of one screen: the sections of a location, each in the state placeholder, loading, loaded or
 /// failed.
 ///
-/// It does not depend on a user interface. Safe to use from any number of threads. Events are delivered one
-/// at a time, on the thread that caused them, or on the session's own thread when content was loaded.
-// Unchecked: `lock` guards all mutable state.
+/// It is live: a commit of any handle or process that changes what the screen shows brings an event, and the new content.
+/// Content that is shown is never replaced by a placeholder. A session does not depend on a user interface. Safe to use
+/// from any number of threads. Events are delivered one at a time, in the order of what they report, on the thread that
+/// caused them or on one that waits to deliver a later one; on the session's own thread when content was loaded or has
+/// changed.
+// Unchecked: `lock` guards `screen` and `subscription`; the rest is immutable or synchronized.
 public final class Session: @unchecked Sendable {
-  private let catalogue: Catalogue
+  let catalogue: Catalogue
+  let nearby: Double
   private let onEvent: @Sendable (SessionEvent) -> Void
-  private let worker = Worker()
-  private let lock = ConditionLock()
+  let source: (any ContentSource)?
+  let refreshOptions: RefreshOptions
+  let worker = Worker()
+  /// Waits for the source, for which content that is stored must not wait.
+  let fetcher = Worker()
+  let retries = Lazy<JobThread.Job>()
+  /// Never held while the store is read or the host is called.
+  let lock = ConditionLock()
+  let screen = SessionScreen()
+  /// The commits that the session's thread has not looked at yet.
+  let news = Locked(SessionNews())
+  var subscription: ChangeFeed.Subscription?
   /// Held while an event is delivered, so that events do not overlap.
   private let deliveryLock = ConditionLock()
   /// The thread that delivers an event; 0 for none.
   private let deliveringThread = Atomic<UInt>(0)
 
-  private var location: Location?
-  private var sections: [SessionSection] = []
-  /// The order of the sections; nil until one is set or read from the store.
-  private var order: [String]?
-  /// The number of calls of `show`; results for an earlier generation are discarded.
-  private var generation = 0
-  private var isEnded = false
-
   /// Creates a session that shows no location yet.
   ///
-  /// - Parameter onEvent: called for each event
-  public init(_ catalogue: Catalogue, onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }) {
+  /// - Parameters:
+  ///   - nearby: see `Catalogue.sections`
+  ///   - source: keeps what is shown fresh: what is stored is shown at once, and what is expired, missing or old is asked
+  ///     for, also again after a failure; nil for a host that fetches content itself
+  ///   - refresh: the options for asking the source
+  ///   - onEvent: called for each event
+  public init(
+    _ catalogue: Catalogue, nearby: Double = Catalogue.defaultNearby, source: (any ContentSource)? = nil,
+    refresh: RefreshOptions = RefreshOptions(),
+    onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }
+  ) {
     self.catalogue = catalogue
+    self.nearby = nearby
+    (self.source, refreshOptions) = (source, refresh)
     self.onEvent = onEvent
   }
+
+  /// Throws for what is not a distance, as the first call of `show` would.
+  package static func check(nearby: Double) throws { _ = try Inheritance(nearby: nearby) }
 
   deinit { end() }
 
@@ -41,85 +61,102 @@ public final class Session: @unchecked Sendable {
   /// another thread. Called from an event, it does not wait for content that is being loaded, because the
   /// event of that load would wait for the caller's event.
   public func end() {
-    lock.withLock { isEnded = true }
-    worker.stop(waits: deliveringThread.load(ordering: .relaxed) != ThreadIdentity.current)
+    let ended = lock.withLock {
+      screen.end()
+      defer { subscription = nil }
+      return subscription
+    }
+    ended?.cancel()
+    retries.known?.withdraw()
+    let isOutside = deliveringThread.load(ordering: .relaxed) != ThreadIdentity.current
+    fetcher.stop(waits: isOutside)
+    worker.stop(waits: isOutside)
     deliveryLock.withLock {}
   }
 
   // MARK: Commands of the host
 
   /// Shows a location: its stored sections as placeholders, then an event with the entities to fetch. The
-  /// location becomes the active location.
+  /// location becomes the active location. When it is shown already, what is loaded stays, and what has changed
+  /// meanwhile, such as an expiry, follows.
+  ///
+  /// - Throws: `SatchelError`; when only the active location could not be stored, the location is shown
   public func show(_ location: Location) throws {
     try checkOpen()
-    let headers = try catalogue.sections(at: location)
-    let (cached, plan) = (try catalogue.hasCached(location), try catalogue.plan(for: location))
-    if !catalogue.database.options.isReadOnly { try catalogue.setActiveLocation(location) }
-    let storedOrder = try lock.withLock({ order }) ?? catalogue.sectionOrder()
-    lock.withLock {
-      order = order ?? storedOrder
-      generation += 1
-      self.location = location
-      sections = headers.map { SessionSection(name: $0.section, header: $0, state: .placeholder) }
-      arrange()
+    try follow()
+    let storedOrder = try lock.withLock({ screen.order }) ?? catalogue.sectionOrder()
+    let count = news.withLock { $0.count }
+    var (cached, isAgain, generation): (Catalogue.Cached?, Bool, Int) = (nil, false, 0)
+    try update(location) { read in
+      cached = read.cached
+      isAgain = screen.show(location, read.headers ?? [], storedOrder: storedOrder)
+      generation = screen.generation
     }
-    deliver(.sections)
-    deliver(.refresh(cached: cached, plan: plan))
+    // A commit after the headers were read may have been looked at for the previous location.
+    if news.withLock({ isAgain || $0.count != count ? $0.addAll() : false }) { requestRefresh() }
+    deliver()
+    let plan = try catalogue.plan(for: location, nearby: nearby)
+    lock.withLock {
+      if generation == screen.generation { screen.report(.refresh(cached: cached, plan: plan)) }
+    }
+    deliver()
+    if !catalogue.database.options.isReadOnly, try catalogue.activeLocation() != location {
+      try catalogue.setActiveLocation(location)
+    }
+    fetch(nil, at: location, generation: generation)
   }
 
-  /// Stores a section for the session's location, and shows it with its content.
+  /// Stores a section for the session's location, and shows it with its content. Inside a batch it is shown after the
+  /// commit.
   @discardableResult
   public func handle(_ section: UnsafeRawBufferPointer) throws -> Receipt {
     let (location, generation) = try current()
+    let before = lock.withLock { screen.reported }
     let receipt = try catalogue.persist(section, at: location)
-    let headers = try catalogue.sections(at: location)
-    let loaded = try catalogue.load(receipt.section, at: location, allowExpired: true)
-    let isNew = lock.withLock {
-      guard generation == self.generation else { return false }
-      let known = sections.map(\.name)
-      let before = Dictionary(sections.map { ($0.name, $0.state) }, uniquingKeysWith: { $1 })
-      // A section that was inherited until now keeps its position on the screen.
-      let position = Dictionary(known.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-      sections =
-        headers.enumerated().ordered {
-          (position[$0.element.section] ?? .max, $0.offset) < (
-            position[$1.element.section] ?? .max, $1.offset
-          )
-        }.map { SessionSection(name: $1.section, header: $1, state: before[$1.section] ?? .placeholder) }
-        + sections.filter { section in
-          section.header == nil && !headers.contains { $0.section == section.name }
-        }
-      arrange()
-      return known != sections.map(\.name)
+    let name = receipt.section
+    if catalogue.database.isInTransaction {
+      try load(name)
+      return receipt
     }
-    if isNew { deliver(.sections) }
-    if let loaded { set(receipt.section, to: .loaded(loaded), generation: generation) }
+    do {
+      try update(location, wanting: { $0.section == name }) { read in
+        guard generation == screen.generation else { return }
+        screen.merge(read.headers ?? [])
+        if let content = read.contents.first {
+          screen.take(content, of: name, unlessReportedAfter: before)
+        } else if let failure = read.failures.first {
+          screen.set(name, to: .failed(reason: failure.reason))
+        }
+      }
+    } catch {
+      // It is stored.
+      lock.withLock {
+        if generation == screen.generation { screen.set(name, to: .failed(reason: "\(error)")) }
+      }
+    }
+    deliver()
     return receipt
   }
 
-  /// Loads a section's content on the session's own thread; an event reports the result.
+  /// Loads a section's content on the session's own thread; an event reports the result. Content that is loaded already
+  /// stays on the screen meanwhile.
   public func load(_ section: String) throws {
     let (location, generation) = try current()
     set(section, to: .loading, generation: generation)
-    try worker.add { [weak self] in
-      guard let self else { return }
-      do {
-        if let loaded = try self.catalogue.load(section, at: location, allowExpired: true) {
-          self.set(section, to: .loaded(loaded), generation: generation)
-        } else {
-          self.set(section, to: .failed(reason: "nothing is stored for the section"), generation: generation)
-        }
-      } catch {
-        self.set(section, to: .failed(reason: "\(error)"), generation: generation)
-      }
+    do {
+      try worker.add { [weak self] in self?.read(section, at: location, generation: generation) }
+    } catch {
+      set(section, to: .failed(reason: "\(error)"), generation: generation)
+      throw error
     }
+    fetch(section, at: location, generation: generation)
   }
 
-  /// Reports that the host could not fetch a section. Content that is already loaded stays on the screen.
+  /// Reports that the host could not fetch a section. Content that is already loaded stays on the screen; the section has
+  /// the reason as its `error`.
   public func fail(_ section: String, reason: String) throws {
     let (_, generation) = try current()
-    let isLoaded = lock.withLock { self.section(section)?.state.name == "loaded" }
-    if !isLoaded { set(section, to: .failed(reason: reason), generation: generation) }
+    set(section, to: .failed(reason: reason), generation: generation)
   }
 
   /// Sets the order of the sections; sections that are not listed follow in the order of delivery. The store
@@ -128,71 +165,66 @@ public final class Session: @unchecked Sendable {
     try checkOpen()
     if !catalogue.database.options.isReadOnly { try catalogue.setSectionOrder(names) }
     lock.withLock {
-      order = names
-      arrange()
+      screen.setOrder(names)
+      screen.report(.sections)
     }
-    deliver(.sections)
+    deliver()
   }
 
   /// The location and the sections that the screen shows.
   public var state: (location: Location?, sections: [SessionSection]) {
-    lock.withLock { (location, sections) }
+    lock.withLock { (screen.location, screen.sections) }
+  }
+
+  /// Whether the source is asked for all of the location, and why it did not answer last; nil when it did.
+  public var refreshing: (isRefreshing: Bool, error: String?) {
+    lock.withLock { (screen.isFetching, screen.error) }
   }
 
   /// The JSON object that the C interface returns.
   package var json: JSONValue {
-    let (location, sections) = state
+    let (location, sections, isRefreshing, error) = lock.withLock {
+      (screen.location, screen.sections, screen.isFetching, screen.error)
+    }
     return [
       "location": location?.json ?? .null,
       "level": sections.compactMap(\.header?.level).max().map { .string($0.name) } ?? .null,
+      "refreshing": .bool(isRefreshing), "error": error.map { .string($0) } ?? .null,
       "sections": .array(sections.map(\.json)),
     ]
   }
 
   // MARK: State
 
-  private func checkOpen() throws {
-    if lock.withLock({ isEnded }) { throw SatchelError(.closed, "the session has ended") }
+  func checkOpen() throws {
+    if lock.withLock({ screen.isEnded }) { throw SatchelError(.closed, "the session has ended") }
   }
 
-  private func current() throws -> (Location, Int) {
+  func current() throws -> (Location, Int) {
     try checkOpen()
     return try lock.withLock {
-      guard let location else { throw SatchelError(.invalid, "the session shows no location yet") }
-      return (location, generation)
-    }
-  }
-
-  private func section(_ name: String) -> SessionSection? { sections.first { $0.name == name } }
-
-  private func set(_ name: String, to state: SectionState, generation: Int) {
-    let isShown = lock.withLock {
-      guard generation == self.generation, !isEnded else { return false }
-      if let index = sections.firstIndex(where: { $0.name == name }) {
-        sections[index].state = state
-        if case .loaded(let section) = state { sections[index].header = section.header }
-      } else {
-        sections.append(SessionSection(name: name, header: nil, state: state))
-        arrange()
+      guard let location = screen.location else {
+        throw SatchelError(.invalid, "the session shows no location yet")
       }
-      return true
+      return (location, screen.generation)
     }
-    if isShown { deliver(.section(name, state: state.name)) }
   }
 
-  private func arrange() {
-    let rank = Dictionary(
-      (order ?? []).enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    sections = sections.enumerated().ordered { one, other in
-      (rank[one.element.name] ?? .max, one.offset) < (rank[other.element.name] ?? .max, other.offset)
-    }.map(\.element)
+  func set(_ name: String, to state: SectionState, generation: Int) {
+    lock.withLock {
+      if generation == screen.generation { screen.set(name, to: state) }
+    }
+    deliver()
   }
 
-  private func deliver(_ event: SessionEvent) {
+  /// Delivers the events that were reported before, in their order. Returns when they are delivered, by this thread or
+  /// another one.
+  func deliver() {
+    let last = lock.withLock { screen.reported }
     deliveryLock.withLock {
       let outer = deliveringThread.exchange(ThreadIdentity.current, ordering: .relaxed)
       defer { deliveringThread.store(outer, ordering: .relaxed) }
-      if lock.withLock({ !isEnded }) { onEvent(event) }
+      while let event = lock.withLock({ screen.next(through: last) }) { onEvent(event) }
     }
   }
 }

@@ -24,7 +24,47 @@ public struct SessionSection: Sendable, Equatable, JSONConvertible {
   public var name: String
   /// The header; nil while nothing is stored for the section.
   public var header: SectionHeader?
-  public var state: SectionState
+  public var state: SectionState = .placeholder
+  /// Whether content that is shown is being loaded again, or the source is asked for the section.
+  public var isRefreshing: Bool { isReading || isFetching }
+  var isReading = false
+  var isFetching = false
+  /// Why the section could not be fetched or loaded; content that was shown before is still shown.
+  public var error: String?
+  /// The number of the last event that reported its content or its state; 0 for none.
+  var reported = 0
+
+  init(name: String) { self.name = name }
+
+  /// The section with its content; nil until it is loaded.
+  public var loaded: Section? {
+    if case .loaded(let section) = state { section } else { nil }
+  }
+
+  public static func == (one: Self, other: Self) -> Bool {
+    one.name == other.name && one.header == other.header && one.state == other.state
+      && one.isRefreshing == other.isRefreshing && one.error == other.error
+  }
+
+  /// Changes the state; content that is shown stays until there is other content.
+  mutating func take(_ new: SectionState) {
+    let isShown = loaded != nil
+    switch new {
+    case .loaded(let section): (state, header, isReading, error) = (new, section.header, false, nil)
+    case .failed(let reason):
+      (isReading, error) = (false, reason)
+      if !isShown { state = new }
+    case .loading where isShown: isReading = true
+    case .loading, .placeholder: (state, error) = (new, nil)
+    }
+  }
+
+  /// Whether content is the one that is shown.
+  func shows(_ section: Section) -> Bool {
+    guard let loaded else { return false }
+    return loaded.content == section.content && loaded.expired == section.expired
+      && loaded.missing == section.missing && loaded.header.isShownAs(section.header)
+  }
 
   /// The JSON object that the C interface returns.
   public var json: JSONValue {
@@ -34,14 +74,14 @@ public struct SessionSection: Sendable, Equatable, JSONConvertible {
     json["level"] = header.map { .string($0.level.name) } ?? .null
     json["resolved"] = ResolvedLevel.json(header?.resolved ?? [])
     json["entity_count"] = header.map { .int(Int64($0.entityCount)) } ?? .null
-    switch state {
-    case .loaded(let section):
-      json["content"] = section.content
-      json["expired"] = .array(section.expired.map { .string($0) })
-      json["missing"] = .array(section.missing.map { .string($0) })
-    case .failed(let reason): json["reason"] = .string(reason)
-    case .placeholder, .loading: break
+    json["fetched_at"] = header.map { .int($0.fetchedAt) } ?? .null
+    if let loaded {
+      json["content"] = loaded.content
+      json["expired"] = .array(loaded.expired.map { .string($0) })
+      json["missing"] = .array(loaded.missing.map { .string($0) })
     }
+    json["refreshing"] = .bool(isRefreshing)
+    json["error"] = error.map { .string($0) } ?? .null
     return .object(json)
   }
 }

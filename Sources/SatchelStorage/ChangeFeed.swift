@@ -171,6 +171,12 @@ package final class ChangeFeed: @unchecked Sendable {
     }
   }
 
+  /// Looks for commits of others now, rather than at the next interval; notifies on another thread.
+  package func look() throws {
+    let job = condition.withLock { polling }
+    try job?.request()
+  }
+
   private func poll(
     _ connection: Connection, _ seen: Locked<(newest: Int64, version: Int64)>, except writer: Int64
   ) {

@@ -102,6 +102,15 @@ extension SatchelError {
     }
   }
 
+  /// Whether an error is about the store, or cancels the call, rather than about one of the things that are fetched.
+  package var endsFetching: Bool {
+    switch code {
+    case .cancelled, .closed, .readOnly, .busy, .noMemory: true
+    case .full: details.limit == nil
+    default: false
+    }
+  }
+
   /// Whether the change will fail every time it is tried.
   package var isRejection: Bool {
     switch code {

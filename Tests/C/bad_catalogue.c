@@ -149,7 +149,12 @@ static void options(void) {
         satchel_persist_options persist = SATCHEL_PERSIST_OPTIONS_INIT;
         satchel_read_options read = SATCHEL_READ_OPTIONS_INIT;
         satchel_prune_options prune = SATCHEL_PRUNE_OPTIONS_INIT;
-        persist.size = read.size = prune.size = sizes[index];
+        satchel_session_options shown = SATCHEL_SESSION_OPTIONS_INIT;
+        persist.size = read.size = prune.size = shown.size = sizes[index];
+        satchel_session *none = session;
+        refused("a session", SATCHEL_EINVALID, "size",
+                satchel_session_new(store, &shown, NULL, NULL, NULL, &none));
+        CHECK(none == NULL, "a session in spite of its options");
         refused_out("persist", SATCHEL_EINVALID, "size",
                     satchel_catalogue_persist(store, place, section, &persist, &out));
         refused_out("deliver", SATCHEL_EINVALID, "size",
@@ -165,6 +170,11 @@ static void options(void) {
     persist.reuse = (satchel_reuse)77;
     refused_out("an unknown reuse", SATCHEL_EINVALID, "77",
                 satchel_catalogue_persist(store, place, section, &persist, &out));
+    satchel_session_options shown = SATCHEL_SESSION_OPTIONS_INIT;
+    satchel_session *none = session;
+    shown.nearby = -1;
+    refused("a negative distance", SATCHEL_EINVALID, "nearby",
+            satchel_session_new(store, &shown, NULL, NULL, NULL, &none));
     satchel_prune_options prune = SATCHEL_PRUNE_OPTIONS_INIT;
     prune.scope = text("planet");
     refused_out("an unknown scope", SATCHEL_EINVALID, "planet", satchel_catalogue_prune(store, &prune, &out));
@@ -254,7 +264,7 @@ static void bad_storage(void) {
 
 int main(void) {
     store = open_watched();
-    must(satchel_session_new(store, NULL, NULL, NULL, &session), "beginning a session");
+    must(satchel_session_new(store, NULL, NULL, NULL, NULL, &session), "beginning a session");
     must(satchel_session_show(session, text(PARIS)), "showing a location");
     locations();
     sections();

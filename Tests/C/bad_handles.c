@@ -53,7 +53,7 @@ static void no_store(const char *what, satchel_store *store) {
     refused(what, wanted, NULL, satchel_store_observe(store, hear, NULL, count_release, &observer));
     CHECK(observer == NULL && releases == 1, "%s: an observer, or %d releases", what, releases);
     satchel_session *session = (satchel_session *)&releases;
-    refused(what, wanted, NULL, satchel_session_new(store, NULL, NULL, count_release, &session));
+    refused(what, wanted, NULL, satchel_session_new(store, NULL, NULL, NULL, count_release, &session));
     CHECK(session == NULL && releases == 2, "%s: a session, or %d releases", what, releases);
 }
 
@@ -153,7 +153,7 @@ static void closed(void) {
     satchel_session *session;
     satchel_observer *observer;
     must(satchel_store_open(":memory:", NULL, &store), "opening");
-    must(satchel_session_new(store, NULL, NULL, count_release, &session), "beginning a session");
+    must(satchel_session_new(store, NULL, NULL, NULL, count_release, &session), "beginning a session");
     must(satchel_session_show(session, text(PARIS)), "showing a location");
     must(satchel_store_observe(store, hear, NULL, count_release, &observer), "observing");
     no_store("a session as store", (satchel_store *)session);
@@ -178,7 +178,7 @@ static void any_order(void) {
         satchel_observer *observer;
         releases = 0;
         must(satchel_store_open(":memory:", NULL, &store), "opening");
-        must(satchel_session_new(store, NULL, NULL, count_release, &session), "beginning a session");
+        must(satchel_session_new(store, NULL, NULL, NULL, count_release, &session), "beginning a session");
         must(satchel_store_observe(store, hear, NULL, count_release, &observer), "observing");
         if (order == 0) must(satchel_store_close(store), "closing");
         satchel_session_free(session);
@@ -191,7 +191,7 @@ static void any_order(void) {
 static void no_out(void) {
     satchel_store *store = open_watched();
     satchel_session *session;
-    must(satchel_session_new(store, NULL, NULL, NULL, &session), "beginning a session");
+    must(satchel_session_new(store, NULL, NULL, NULL, NULL, &session), "beginning a session");
     satchel_bytes place = text(PARIS), name = text("facts");
     refused("info", SATCHEL_EINVALID, NULL, satchel_store_info(store, NULL));
     refused("check", SATCHEL_EINVALID, NULL, satchel_store_check(store, NULL));
@@ -211,7 +211,7 @@ static void no_out(void) {
     satchel_observer *observer = (satchel_observer *)&releases;
     refused("no callback", SATCHEL_EINVALID, NULL,
             satchel_store_observe(store, NULL, NULL, count_release, &observer));
-    refused("session", SATCHEL_EINVALID, NULL, satchel_session_new(store, NULL, NULL, count_release, NULL));
+    refused("session", SATCHEL_EINVALID, NULL, satchel_session_new(store, NULL, NULL, NULL, count_release, NULL));
     CHECK(observer == NULL && releases == 3, "%d releases instead of 3", releases);
     satchel_session_free(session);
     close_watched();

@@ -244,7 +244,7 @@ static void handles(void) {
         satchel_stories_free((satchel_stories *)numbers[index]);
     }
     satchel_session *session;
-    must(satchel_session_new(store, NULL, NULL, NULL, &session), "beginning a session");
+    must(satchel_session_new(store, NULL, NULL, NULL, NULL, &session), "beginning a session");
     no_library("a store", (satchel_stories *)store);
     no_library("a session", (satchel_stories *)session);
     satchel_stories_free((satchel_stories *)store);

@@ -128,7 +128,7 @@ static void test(const char *folder) {
     CHECK(in_observer == 1, "the observer was called %d times", in_observer);
 
     satchel_session *session = NULL;
-    must(satchel_session_new(store, hear, &session, NULL, &session), "beginning a session");
+    must(satchel_session_new(store, NULL, hear, &session, NULL, &session), "beginning a session");
     satchel_session_show(session, text("{\"country_code\":\"NO\"}"));
     CHECK(in_session == 1, "the session's callback was called %d times", in_session);
 

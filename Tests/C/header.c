@@ -5,6 +5,7 @@ int main(void) {
     satchel_open_options open = SATCHEL_OPEN_OPTIONS_INIT;
     satchel_persist_options persist = SATCHEL_PERSIST_OPTIONS_INIT;
     satchel_read_options read = SATCHEL_READ_OPTIONS_INIT;
+    satchel_session_options session = SATCHEL_SESSION_OPTIONS_INIT;
     satchel_search_options search = SATCHEL_SEARCH_OPTIONS_INIT;
     satchel_prune_options prune = SATCHEL_PRUNE_OPTIONS_INIT;
     satchel_story_check_options check = SATCHEL_STORY_CHECK_OPTIONS_INIT;
@@ -15,7 +16,7 @@ int main(void) {
     satchel_buffer buffer = SATCHEL_BUFFER_INIT;
     satchel_buffer_free(&buffer);
     return open.size == sizeof open && persist.size == sizeof persist && read.size == sizeof read
-                   && search.size == sizeof search && prune.size == sizeof prune && check.size == sizeof check
+                   && session.size == sizeof session && search.size == sizeof search && prune.size == sizeof prune && check.size == sizeof check
                    && operations.size == sizeof operations && scan.size == sizeof scan
                    && sync.size == sizeof sync && interrupt.size == sizeof interrupt && satchel_version() != NULL
                ? 0

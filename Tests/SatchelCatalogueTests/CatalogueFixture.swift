@@ -51,8 +51,10 @@ final class CatalogueFixture {
 
   func reopen() throws {
     try satchel.close()
-    satchel = try Self.open(path, clock)
+    try reopenClosed()
   }
+
+  func reopenClosed() throws { satchel = try Self.open(path, clock) }
 
   /// Opens a copy of the file in its current state on disk, as after a crash.
   func crashedCopy() throws -> CatalogueFixture {

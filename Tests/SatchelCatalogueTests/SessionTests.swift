@@ -1,44 +1,6 @@
 import Foundation
 import Satchel
-import Synchronization
 import Testing
-
-/// Records the events of a session in order, and whether two events ever overlapped.
-private final class EventRecorder: Sendable {
-  private let events = Mutex<[SessionEvent]>([])
-  private let inside = Atomic(0)
-  let overlaps = Atomic(0)
-  let delay: UInt32
-
-  init(delay: UInt32 = 0) { self.delay = delay }
-
-  func record(_ event: SessionEvent) {
-    if inside.add(1, ordering: .sequentiallyConsistent).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
-    if delay > 0 { usleep(delay) }
-    events.withLock { $0.append(event) }
-    inside.subtract(1, ordering: .sequentiallyConsistent)
-  }
-
-  var recorded: [SessionEvent] { events.withLock { $0 } }
-  var brief: [String] {
-    recorded.map { event in
-      switch event {
-      case .sections: "sections"
-      case .section(let name, let state): "\(name) \(state)"
-      case .refresh(let cached, let plan): "refresh \(cached?.rawValue ?? "nothing") \(plan.map(\.section))"
-      }
-    }
-  }
-
-  /// Waits for an event, for at most two minutes.
-  func wait(for event: String) throws {
-    for _ in 0..<120_000 {
-      if brief.contains(event) { return }
-      usleep(1000)
-    }
-    Issue.record("\(event) never came: \(brief)")
-  }
-}
 
 @Suite("Session")
 struct SessionTests {
@@ -50,16 +12,10 @@ struct SessionTests {
     paris = try place("fr", "idf", "Paris")
   }
 
-  private func content(_ value: String, _ id: String = "s:1") -> String {
-    #"{"x":{"v":"\#(value)",\#(tag(id, "country", hours: "1"))}}"#
-  }
-
-  private func states(_ session: Session) -> [String] {
-    session.state.sections.map { "\($0.name) \($0.state.name)" }
-  }
-
+  private func content(_ value: String, _ id: String = "s:1") -> String { SessionFixture.content(value, id) }
+  private func states(_ session: Session) -> [String] { SessionFixture.states(session) }
   private func handle(_ session: Session, _ name: String, _ content: String) throws -> Receipt {
-    try Array(CatalogueFixture.section(name, content).utf8).withUnsafeBytes { try session.handle($0) }
+    try SessionFixture.handle(session, name, content)
   }
 
   @Test("a session shows stored sections immediately, and reports what to fetch")
@@ -195,7 +151,7 @@ struct SessionTests {
     try session.show(lyon)
     try session.fail("s", reason: "timeout")
     #expect(session.state.sections.first?.state == .failed(reason: "timeout"))
-    #expect(session.json["sections"]?.arrayValue?.first?["reason"] == "timeout")
+    #expect(session.json["sections"]?.arrayValue?.first?["error"] == "timeout")
     try session.fail("new", reason: "gone")
     #expect(states(session) == ["s failed", "new failed"])
     _ = try handle(session, "s", content("b"))

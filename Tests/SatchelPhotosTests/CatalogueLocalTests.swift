@@ -1,5 +1,5 @@
 import Foundation
-import SatchelCore
+@testable import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import SatchelTesting

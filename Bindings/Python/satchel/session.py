@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional
 
-from satchel import _callbacks, _encoding
+from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Dependent, Handle
 from satchel._library import check, json_answer, library
 from satchel._payloads import LocationDocument, SectionDocument
@@ -21,8 +22,12 @@ __all__ = ["Session", "SessionSection", "SessionState"]
 class SessionSection:
     """A section of a screen, by its name ``section``.
 
-    ``state`` is "placeholder", "loading", "loaded" or "failed"; ``reason`` is why it failed.
+    ``state`` is "placeholder", "loading", "loaded" or "failed". ``error`` is why it could not be fetched or
+    read last, or None; a section with content stays loaded. ``refreshing`` is whether content that is shown
+    is read again.
     ``display_title``, ``config``, ``entity_count``, ``level`` and ``resolved`` are those of its header.
+    ``fetched_at`` is when it was last delivered or renewed, in Unix milliseconds, or None while nothing is
+    stored of it; a renewal that the session did not cause is seen when it reads the section next.
     ``content`` is None until it is loaded; ``expired`` and ``missing`` are then the ids of expired and of
     missing entities.
     """
@@ -37,7 +42,9 @@ class SessionSection:
     content: Any
     expired: List[str]
     missing: List[str]
-    reason: Optional[str]
+    fetched_at: Optional[int]
+    refreshing: bool
+    error: Optional[str]
 
 
 @dataclass(frozen=True)
@@ -56,28 +63,43 @@ class SessionState:
 class Session(Dependent):
     """Notifies its host of changes, and of content to fetch; it draws nothing.
 
-    Section states go placeholder → loading → loaded | failed. Made by ``store.catalogue.session()``,
-    closed by :meth:`close`, at the end of a ``with`` block, or with the store.
+    Section states go placeholder → loading → loaded | failed. It is live: a commit of any store or process
+    that changes what it shows is an event, and content that is shown stays until there is other content, or
+    nothing is stored of its section any more. Made by ``store.catalogue.session()``, closed by
+    :meth:`close`, at the end of a ``with`` block, or with the store.
 
     The callback receives dicts whose "event" is "sections", "section" or "refresh": on the thread that
-    caused them, or on a thread of the library when content was loaded lazily; never
-    concurrently for one session. Its exceptions go to ``sys.unraisablehook``.
+    caused them or on one that is about to report a later one, and on a thread of the library when content
+    was loaded or a commit changed it; in their order, and never concurrently for one session. Its exceptions
+    go to ``sys.unraisablehook``.
 
     The methods may be called on any thread; they raise :class:`satchel.Closed` after closing.
     """
 
     __slots__ = ("_store",)
 
-    def __init__(self, store: Store, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        callback: Optional[Callable[[Dict[str, Any]], object]] = None,
+        nearby: float = 5000,
+    ) -> None:
         if callback is not None:
             _encoding.check_callable(callback, "callback")
         self._store = store
         pointer = store._pointer
+        options = _abi.SessionOptions(nearby=_encoding.number(nearby, "nearby"))
         function, context = _callbacks.no_event, 0
         if callback is not None:
             function, context = _callbacks.on_event, _callbacks.register(callback, store._owner)
         handle = Handle.made_by(
-            "session", library.satchel_session_new, pointer, function, context, _callbacks.on_release
+            "session",
+            library.satchel_session_new,
+            pointer,
+            ctypes.byref(options),
+            function,
+            context,
+            _callbacks.on_release,
         )
         super().__init__(handle, store._owner, library.satchel_session_free)
         store._adopt(self)
@@ -85,14 +107,17 @@ class Session(Dependent):
     def show(self, location: LocationDocument) -> None:
         """Shows a location: its headers at once, from the store; then the event "refresh" follows.
 
+        A location that is shown already keeps what is loaded.
+
         :param location: the place to show, which becomes the active location
         :raises InvalidArgument: for a location that yields no key
+        :raises Busy, Full, IOFailure: when the active location cannot be written; the location is shown
         """
         lent = _encoding.lend_document(location, "location")
         check(library.satchel_session_show(self._handle.pointer, lent))
 
     def handle(self, section: SectionDocument) -> Receipt:
-        """Persists a section for the session's location, and shows it.
+        """Persists a section for the session's location, and shows it; in a batch, after the commit.
 
         :param section: the section as the backend sent it
         :returns: the receipt; see :meth:`satchel.Catalogue.persist`
@@ -105,6 +130,8 @@ class Session(Dependent):
     def load(self, section: str) -> None:
         """Loads a section's content; the event "section" follows on a thread of the library.
 
+        Content that is loaded stays meanwhile.
+
         :param section: the section's name
         :raises InvalidArgument: before :meth:`show`
         """
@@ -115,7 +142,7 @@ class Session(Dependent):
         """Reports that the host could not fetch a section. A section that is loaded remains loaded.
 
         :param section: the section's name
-        :param reason: the cause, for the section's ``reason``
+        :param reason: the cause, for the section's ``error``
         :raises InvalidArgument: before :meth:`show`
         """
         lent = _encoding.lend_text(section, "section"), _encoding.lend_text(reason, "reason")

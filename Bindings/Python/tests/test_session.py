@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import threading
 from typing import Any, Callable, Dict, List
 
@@ -69,9 +72,13 @@ def test_a_section_that_could_not_be_fetched_has_failed(catalogue: satchel.Catal
         session.show(SHANGHAI)
         session.fail("one", "no network: 小")
         (shown,) = session.state().sections
-        assert (shown.state, shown.reason) == ("failed", "no network: 小")
+        assert (shown.state, shown.error) == ("failed", "no network: 小")
         session.handle(sent("one"))
         assert eventually(loaded(session, "one"))
+        session.fail("one", "again")
+        (shown,) = session.state().sections
+        assert (shown.state, shown.error, shown.refreshing) == ("loaded", "again", False)
+        assert shown.content == {"A": {"v": "one"}}
 
 
 def test_sections_can_be_put_into_an_order(catalogue: satchel.Catalogue) -> None:
@@ -145,3 +152,51 @@ def test_a_session_may_be_ended_by_its_own_callback(catalogue: satchel.Catalogue
 def test_a_callback_must_be_callable(catalogue: satchel.Catalogue) -> None:
     with pytest.raises(satchel.InvalidArgument):
         catalogue.session(5)  # type: ignore[arg-type]
+
+
+def test_a_commit_of_another_process_is_shown(catalogue: satchel.Catalogue, store: satchel.Store) -> None:
+    program = (
+        "import json, sys, satchel\n"
+        "with satchel.open(sys.argv[1]) as store:\n"
+        "    for place, section in json.loads(sys.argv[2]):\n"
+        "        store.catalogue.persist(place, section)\n"
+    )
+    heard: List[Dict[str, Any]] = []
+    catalogue.persist(SHANGHAI, sent("one"))
+    with catalogue.session(heard.append) as session:
+        session.show(SHANGHAI)
+        session.load("one")
+        assert eventually(loaded(session, "one"))
+        heard.clear()
+        new = section({"A": {"v": "new", **storage("one:a")}}, "one")
+        sections = json.dumps([(SHANGHAI, new), (SHANGHAI, sent("two")), (SINGAPORE, sent("three"))])
+        subprocess.run([sys.executable, "-c", program, str(store.path), sections], check=True, timeout=120)
+        assert eventually(lambda: states(session) == {"one": "loaded", "two": "placeholder"})
+        assert eventually(lambda: session.state().sections[0].content == {"A": {"v": "new"}})
+        assert eventually(lambda: any(event.get("section") == "one" for event in heard))
+    assert {event["state"] for event in heard if event.get("section") == "one"} == {"loaded"}
+
+
+def test_a_section_says_when_it_was_fetched(catalogue: satchel.Catalogue) -> None:
+    catalogue.persist(SHANGHAI, sent("one"))
+    with catalogue.session() as session:
+        session.show(SHANGHAI)
+        session.fail("none", "offline")
+        one, none = session.state().sections
+        assert one.fetched_at == catalogue.sections(SHANGHAI)[0].fetched_at
+        assert (one.refreshing, one.error) == (False, None)
+        assert (none.state, none.fetched_at) == ("failed", None)
+
+
+def test_a_session_finds_what_is_near(catalogue: satchel.Catalogue) -> None:
+    catalogue.persist({**SHANGHAI, "latitude": 31.2, "longitude": 121.5}, sent("one"))
+    beside = {"latitude": 31.21, "longitude": 121.5}
+    with catalogue.session() as session:
+        session.show(beside)
+        assert states(session) == {"one": "placeholder"}
+    with catalogue.session(nearby=0) as session:
+        session.show(beside)
+        assert states(session) == {}
+    for bad in (-1, float("nan"), "far"):
+        with pytest.raises(satchel.InvalidArgument):
+            catalogue.session(nearby=bad)  # type: ignore[arg-type]

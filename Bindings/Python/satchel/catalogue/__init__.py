@@ -248,10 +248,14 @@ class Catalogue(ReadableCatalogue):
         receipt = json_answer(library.satchel_catalogue_prune, self._store._pointer, ctypes.byref(options))
         return record_from(PruneReceipt, receipt)
 
-    def session(self, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> Session:
+    def session(
+        self, callback: Optional[Callable[[Dict[str, Any]], object]] = None, nearby: float = 5000
+    ) -> Session:
         """Makes a session: the content of one screen.
 
         :param callback: receives the session's events as dicts; see :class:`satchel.Session`
+        :param nearby: as in :meth:`sections`
         :returns: a new session; close it when the screen is gone
+        :raises InvalidArgument: for a negative distance
         """
-        return Session(self._store, callback)
+        return Session(self._store, callback, nearby)

@@ -1,30 +1,27 @@
-import SatchelCore
-import SatchelStorage
-
 /// Identifies a process, also after its id was reused.
-struct ProcessIdentity: Equatable, Sendable {
+package struct ProcessIdentity: Equatable, Sendable {
   /// Identifies the machine's boot.
-  var boot: String
-  var number: Int32
+  package var boot: String
+  package var number: Int32
   /// The process's start time, in the unit of the system.
-  var start: String
+  package var start: String
 
-  static let current = ProcessIdentity(
+  package static let current = ProcessIdentity(
     boot: ProcessPlatform.boot, number: getpid(), start: ProcessPlatform.start(of: getpid()) ?? "")
 }
 
 extension ProcessIdentity {
   /// Parses what `text` returned.
-  init?(text: String) {
+  package init?(text: String) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 3, let number = Int32(parts[1]), number > 0 else { return nil }
     self.init(boot: String(parts[0]), number: number, start: String(parts[2]))
   }
 
-  var text: String { "\(boot) \(number) \(start)" }
+  package var text: String { "\(boot) \(number) \(start)" }
 
   /// Whether the process still runs; true when unknown.
-  var isAlive: Bool {
+  package var isAlive: Bool {
     if boot != Self.current.boot { return false }
     if kill(number, 0) != 0, errno == ESRCH { return false }
     guard let start = ProcessPlatform.start(of: number) else { return true }

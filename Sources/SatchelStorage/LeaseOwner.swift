@@ -1,13 +1,12 @@
 import SatchelCore
-import SatchelStorage
 
-/// The owner of leases on queued backups: one value of `PhotoCatalogue`, in one process.
+/// The owner of leases on rows, such as queued backups: one subject of one handle of a store, in one process.
 ///
 /// Its name shows whether its process is still alive: it consists of the machine's boot id, the process's id
 /// and start time, and a unique number.
-final class LeaseOwner: Sendable {
+package final class LeaseOwner: Sendable {
   /// The name in the table.
-  let name: String
+  package let name: String
   private let number: Int64
   private let hasEnded = Locked(false)
 
@@ -21,16 +20,17 @@ final class LeaseOwner: Sendable {
     init(_ database: Database) { self.database = database }
   }
 
-  init(_ database: Database) {
+  package init(_ database: Database) {
     number = Int64.random(in: 1...Int64.max)
     name = "\(ProcessIdentity.current.text) \(String(number, radix: 16))"
     Self.active.withLock { $0[number] = Held(database) }
   }
 
-  var isOver: Bool { hasEnded.withLock { $0 } }
+  package var isOver: Bool { hasEnded.withLock { $0 } }
 
   /// - Returns: false when it had already ended
-  func end() -> Bool {
+  @discardableResult
+  package func end() -> Bool {
     let isFirst = hasEnded.withLock { ended in
       defer { ended = true }
       return !ended
@@ -40,7 +40,7 @@ final class LeaseOwner: Sendable {
   }
 
   /// Whether the lease's owner is still alive; true when unknown.
-  static func isAlive(_ name: String) -> Bool {
+  package static func isAlive(_ name: String) -> Bool {
     guard let space = name.lastIndex(of: " "),
       let number = Int64(name[name.index(after: space)...], radix: 16),
       let process = ProcessIdentity(text: String(name[..<space]))

@@ -1,0 +1,89 @@
+import SatchelCore
+import SatchelStorage
+
+/// What is stored of what a request would ask for.
+struct StoredContent: Equatable {
+  /// Whether anything is stored.
+  var isStored = false
+  /// When the section was last delivered or renewed; of several, the one of which that is longest ago.
+  var fetchedAt = Int64.max
+  /// The entity tag that all sections have; nil when they have none, or different ones.
+  var etag: String?
+  /// The ids of entities whose content is no longer stored.
+  var missing: [String] = []
+  var expired: [String] = []
+  /// Whether the time to live of a section has passed.
+  var isStale = false
+
+  /// Whether readers miss content, rather than get old content.
+  var isIncomplete: Bool { !isStored || !missing.isEmpty || !expired.isEmpty || isStale }
+}
+
+/// Whether to send a request, by what is stored and what is known of earlier requests. A pure function of these.
+enum RefreshDecision: Equatable {
+  case ask(etag: String?, entities: [String], attempt: Int, isUrgent: Bool)
+  case skip(RefreshReport.Skipped.Reason)
+  /// Another call has the lease.
+  case wait
+
+  /// A lease that is older is void even if its owner lives: its source does not return.
+  static let leaseDuration: Int64 = 10 * 60 * 1000
+
+  /// - Parameters:
+  ///   - row: the last request for the same; nil when nothing is known
+  ///   - isAlive: whether the owner of a lease is alive
+  static func make(
+    _ stored: StoredContent, _ row: RefreshRow?, force: Bool, staleAfter: Int64, now: Int64,
+    isAlive: (String) -> Bool
+  ) -> RefreshDecision {
+    // A time that a clock which was ahead has written counts as long ago.
+    let elapsed = row.map { StoreClock.isAhead($0.askedAt, of: now) ? .max : max(now - $0.askedAt, 0) }
+    if let owner = row?.owner, let elapsed, elapsed < leaseDuration, isAlive(owner) { return .wait }
+    if let row, let wait = row.wait, let elapsed, elapsed < wait, !force || row.isDemanded {
+      return .skip(.waiting)
+    }
+    if !force, isFresh(stored, row, elapsed: elapsed, staleAfter: staleAfter, now: now) {
+      return .skip(.fresh)
+    }
+    return .ask(
+      etag: stored.isStored && stored.missing.isEmpty ? stored.etag : nil,
+      entities: stored.missing + stored.expired, attempt: (row?.attempts ?? 0) + 1,
+      isUrgent: force || stored.isIncomplete)
+  }
+
+  private static func isFresh(
+    _ stored: StoredContent, _ row: RefreshRow?, elapsed: Int64?, staleAfter: Int64, now: Int64
+  ) -> Bool {
+    // What the source does not have is fresh as well; a delivery since then has its own time.
+    if let row, let elapsed, let freshFor = row.freshFor, !stored.isStored || stored.fetchedAt <= row.askedAt
+    {
+      if elapsed >= freshFor { return false }
+      return !stored.isStored || !stored.isIncomplete
+    }
+    guard !stored.isIncomplete, !StoreClock.isAhead(stored.fetchedAt, of: now) else { return false }
+    return now - stored.fetchedAt < staleAfter
+  }
+}
+
+/// The time from a failure to the next request.
+enum RefreshBackoff {
+  private static let first: Int64 = 5_000
+  private static let longest: Int64 = 60 * 60 * 1000
+  /// The longest time that a source can demand: no answer shuts it out for ever.
+  private static let longestDemand: Int64 = 24 * 60 * 60 * 1000
+
+  /// - Parameters:
+  ///   - attempts: the failures so far, this one included
+  ///   - jitter: 0 to 1
+  /// - Returns: milliseconds, and whether the source demands them
+  static func wait(afterAttempts attempts: Int, _ failure: SourceFailure, jitter: Double) -> (
+    Int64, isDemanded: Bool
+  ) {
+    var wait = failure.isFinal ? longest : min(first << Int64(min(max(attempts - 1, 0), 20)), longest)
+    // Half of it at random, so that devices that failed together do not ask again together.
+    wait = wait / 2 + Int64(Double(wait / 2) * jitter)
+    guard let demanded = failure.retryAfter else { return (wait, false) }
+    let least = min(max(demanded, 0), longestDemand / 1000) * 1000
+    return least > wait ? (least + Int64(Double(min(least / 10, 60_000)) * jitter), true) : (wait, least > 0)
+  }
+}

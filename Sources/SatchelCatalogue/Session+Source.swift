@@ -1,0 +1,139 @@
+import SatchelCore
+import SatchelRemote
+
+/// How a session keeps what it shows fresh.
+extension Session {
+  /// Asks the source again for what the screen shows, as when somebody pulls the list down: also for what is fresh, and
+  /// for what failed before its time. Without a source it does nothing.
+  public func refresh() throws {
+    let (location, generation) = try current()
+    fetch(nil, at: location, generation: generation, force: true)
+  }
+
+  /// A store that is opened read-only cannot keep answers.
+  var asksSource: Bool { source != nil && !catalogue.database.options.isReadOnly }
+
+  /// Asks the source on a thread of its own, where that is due. What it answers is stored, and shown as every commit is.
+  func fetch(_ section: String?, at location: Location, generation: Int, force: Bool = false) {
+    guard asksSource else { return }
+    do {
+      try fetcher.add { [weak self] in
+        self?.ask(section, at: location, generation: generation, force: force)
+      }
+    } catch {
+      end(section, generation, "\(error)")
+    }
+  }
+
+  private func ask(_ section: String?, at location: Location, generation: Int, force: Bool) {
+    // Another location is shown meanwhile, and its requests come first.
+    guard let source, lock.withLock({ generation == screen.generation && !screen.isEnded }) else { return }
+    var options = refreshOptions
+    options.force = options.force || force
+    let cancellation = Cancellation { [weak self] in
+      self.map { session in session.lock.withLock { session.screen.isEnded } } ?? true
+    }
+    let watched = WatchedSource(source: source) { [weak self] in self?.begin(section, generation) }
+    do {
+      let report = try catalogue.refresh(
+        location, sections: section.map { [$0] }, from: watched, options: options, cancellation: cancellation)
+      let failure = report.failed.first
+      if let failure { retry(at: failure.retryAt) }
+      finish(section, generation, failure?.message)
+    } catch {
+      finish(section, generation, (error as? SatchelError)?.message ?? "\(error)")
+    }
+  }
+
+  private func begin(_ section: String?, _ generation: Int) {
+    lock.withLock {
+      if generation == screen.generation { screen.beginFetching(section) }
+    }
+    deliver()
+  }
+
+  /// Shows the outcome after what was stored, on the session's thread, on which commits are looked at.
+  private func finish(_ section: String?, _ generation: Int, _ error: String?) {
+    do {
+      try worker.add { [weak self] in
+        guard let self else { return }
+        _ = news.withLock { $0.addAll() }
+        showCommits()
+        end(section, generation, error)
+      }
+    } catch {
+      end(section, generation, "\(error)")
+    }
+  }
+
+  private func end(_ section: String?, _ generation: Int, _ error: String?) {
+    lock.withLock {
+      if generation == screen.generation { screen.endFetching(section, error) }
+    }
+    deliver()
+  }
+
+  // MARK: Trying again
+
+  /// Asks again at a time, while the same location is shown.
+  private func retry(at time: Int64) {
+    let delay = max(time - catalogue.database.clock.now(), 0)
+    // Without the job, the next `show` asks.
+    try? retries.value {
+      catalogue.database.scheduler.prompt.job { [weak self] in
+        self?.askAgain()
+        return nil
+      }
+    }.request(at: Clock.monotonic.now() + delay)
+  }
+
+  private func askAgain() {
+    let (location, generation, sections, error) = lock.withLock {
+      (screen.location, screen.generation, screen.sections, screen.error)
+    }
+    guard let location else { return }
+    if error != nil { return fetch(nil, at: location, generation: generation) }
+    for section in sections where section.error != nil {
+      fetch(section.name, at: location, generation: generation)
+    }
+  }
+}
+
+/// A source that says when it is asked.
+private struct WatchedSource: ContentSource {
+  let source: any ContentSource
+  let begin: @Sendable () -> Void
+
+  func content(_ request: ContentRequest) throws -> ContentAnswer {
+    begin()
+    return try source.content(request)
+  }
+}
+
+extension SessionScreen {
+  /// - Parameter name: nil for all sections
+  func beginFetching(_ name: String?) {
+    if name == nil {
+      isFetching = true
+      report(.sections)
+    }
+    change(name) { $0.isFetching = true }
+  }
+
+  /// - Parameter error: nil when the source has answered
+  func endFetching(_ name: String?, _ error: String?) {
+    if name == nil {
+      if isFetching || self.error != error { report(.sections) }
+      (isFetching, self.error) = (false, error)
+    }
+    change(name) { section in
+      section.isFetching = false
+      section.error = error
+      // Nothing was stored when it was asked for, and the source has nothing either.
+      if name != nil, section.loaded == nil, section.header == nil {
+        section.state = .failed(reason: error ?? "neither the store nor the source has the section")
+        section.error = error ?? "neither the store nor the source has the section"
+      }
+    }
+  }
+}
