@@ -115,7 +115,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "SatchelCatalogueTests",
-      dependencies: ["SatchelCatalogue", "Satchel", "SatchelStorageTesting", "SatchelTesting"]),
+      dependencies: [
+        "SatchelCatalogue", "Satchel", "SatchelRemoteTesting", "SatchelStorageTesting", "SatchelTesting",
+      ]),
     .testTarget(
       name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel", "SatchelTesting"]),
     .testTarget(name: "SatchelTweeTests", dependencies: ["SatchelTwee", "SatchelTesting"]),

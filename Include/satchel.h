@@ -1591,6 +1591,241 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
 /** @} */
 
 /**
+ * @defgroup satchel_sources Sources
+ * Where the content of the catalogue comes from, and the bytes of assets.
+ *
+ * A source is a server, or functions of the host. Creating one does not access the
+ * network. One source can serve any number of stores and threads.
+ * @{
+ */
+
+/** A source of content and assets. */
+typedef struct satchel_source satchel_source;
+
+/**
+ * Creates a source that is a server.
+ *
+ * Content is asked for by GET of the base URL, with the query parameters `latitude`,
+ * `longitude`, `sublocality`, `locality`, `admin_area`, `country_code` and `country_name`,
+ * as far as the location has them; `section`, when one section is asked for; and `entity`,
+ * for each entity that is missing or expired, as many as fit into a URL of 2,000 bytes.
+ * If-None-Match has the etag of what is stored.
+ *
+ * | answer                       | meaning                                              |
+ * | ---------------------------- | ---------------------------------------------------- |
+ * | 200                          | JSON of a section, or of a delivery, an object with `sections`; with `"complete": true` it is all there is |
+ * | 304                          | nothing has changed                                  |
+ * | 404, 410                     | there is no such content                             |
+ * | 408, 425, 429, 5xx, no answer | a transient failure, with the time of Retry-After   |
+ * | any other                    | a final failure                                      |
+ *
+ * Content is fresh for the max-age of Cache-Control, less Age; otherwise until Expires.
+ * Assets are asked for by GET of their URLs, on any server.
+ *
+ * Redirects are followed within a site, and from http to https of the same host, at most
+ * five. No proxy of the environment is used. Certificates are verified. The options are a
+ * JSON object:
+ *
+ * | field           | type    | meaning                                                |
+ * | --------------- | ------- | ------------------------------------------------------ |
+ * | `headers`       | object  | strings by name, for the origin of the base URL only   |
+ * | `timeouts`      | object  | "connect", "stall" and "total" (ms): 10 s, 30 s, 10 min |
+ * | `max_size`      | integer | the largest content in bytes; 16 MiB                   |
+ * | `ca_file`       | string  | a file of certificates to trust                        |
+ * | `proxy`         | string  | the URL of a proxy                                     |
+ * | `allow_private` | boolean | asks servers whose addresses are not public; by default if the base URL has such an address, or a name of a private network, as "localhost" |
+ *
+ * Unknown fields are SATCHEL_EINVALID. No message contains the values of headers, or a
+ * query.
+ *
+ * @param base_url  http or https, perhaps with a path and a query; without a user
+ * @param options   a JSON object; may be empty
+ * @param[out] out  the source
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID; the message names the option.
+ *
+ * **Ownership** The caller frees the source: satchel_source_free().
+ */
+SATCHEL_API satchel_status satchel_source_http(
+    satchel_bytes base_url, satchel_bytes options, satchel_source **out);
+
+/**
+ * The answer of the host to a request for content.
+ *
+ * Valid until the function that received it returns. Setting something later, or through
+ * another pointer, has no effect.
+ */
+typedef struct satchel_source_answer satchel_source_answer;
+
+/**
+ * Sets the content.
+ *
+ * @param answer  the answer
+ * @param body    JSON of a section, or of a delivery, an object with `sections`; at most 64
+ *                MiB; copied
+ */
+SATCHEL_API void satchel_source_answer_body(
+    satchel_source_answer *answer, satchel_bytes body);
+
+/**
+ * Sets the entity tag of the content, which the next request has.
+ *
+ * @param answer  the answer
+ * @param etag    the etag; copied
+ */
+SATCHEL_API void satchel_source_answer_etag(
+    satchel_source_answer *answer, satchel_bytes etag);
+
+/**
+ * Sets for how long the content is fresh.
+ *
+ * @param answer   the answer
+ * @param seconds  0 for content that is to be asked for again at once; negative to leave it
+ *                 to the call that refreshes
+ */
+SATCHEL_API void satchel_source_answer_max_age(
+    satchel_source_answer *answer, int64_t seconds);
+
+/**
+ * Sets whether a delivery has all sections of the place.
+ *
+ * @param answer    the answer
+ * @param complete  false by default, unless the delivery has `"complete": true`
+ */
+SATCHEL_API void satchel_source_answer_complete(
+    satchel_source_answer *answer, bool complete);
+
+/**
+ * Sets the cause of a failure.
+ *
+ * The message must not contain credentials.
+ *
+ * @param answer   the answer
+ * @param message  the cause; copied
+ */
+SATCHEL_API void satchel_source_answer_message(
+    satchel_source_answer *answer, satchel_bytes message);
+
+/**
+ * Sets the earliest time of the next request after a transient failure.
+ *
+ * @param answer   the answer
+ * @param seconds  from now; negative for no wish
+ */
+SATCHEL_API void satchel_source_answer_retry_after(
+    satchel_source_answer *answer, int64_t seconds);
+
+/**
+ * Fetches content: a function of the host.
+ *
+ * It may use the store, but not close it. The request is
+ *
+ * | field      | type             | meaning                                              |
+ * | ---------- | ---------------- | ---------------------------------------------------- |
+ * | `location` | object           | the @ref json_location "location"                    |
+ * | `section`  | string or null   | the section; null for all of the place               |
+ * | `entities` | array of strings | the entities that are missing or expired             |
+ * | `etag`     | string or null   | the etag of what is stored                           |
+ * | `attempt`  | integer          | 1, and one more for each failure since the last answer |
+ *
+ * @param context  the context that was given with the function
+ * @param request  a JSON object; valid during the callback
+ * @param answer   receives the content, or the cause of a failure
+ *
+ * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_NOT_MODIFIED when the content has the etag
+ * of the request; SATCHEL_REMOTE_NOT_FOUND when there is none; SATCHEL_REMOTE_TRANSIENT
+ * for a failure that may pass; SATCHEL_REMOTE_FAILED or SATCHEL_REMOTE_DENIED for one that
+ * stays.
+ *
+ * **Threads** Called on the thread of the call that fetches, or on one of the library;
+ * several at the same time, for different places and sections.
+ */
+typedef satchel_remote_result (*satchel_source_content)(
+    void *context, satchel_bytes request, satchel_source_answer *answer);
+
+/**
+ * Receives the bytes of an asset from a function of the host.
+ *
+ * Valid until the function that received it returns. What is set through another pointer,
+ * or later, has no effect.
+ */
+typedef struct satchel_asset_writer satchel_asset_writer;
+
+/**
+ * Fetches one URL, and appends the bytes to the writer: a function of the host.
+ *
+ * The URL comes from a document: the function decides on redirects, and on addresses that
+ * it does not ask. It may use the store, but not close it.
+ *
+ * @param context  the context that was given with the function
+ * @param request  {"url": string, "etag": string or null}, the ETag of the bytes that are
+ *                 here; valid during the callback
+ * @param writer   receives the bytes, the ETag, and the cause of a failure
+ *
+ * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_NOT_MODIFIED when the bytes are those of
+ * the ETag (HTTP 304); any other result is a failure of this asset.
+ *
+ * **Threads** Called on the thread of the call that fetches, or on one of the library.
+ */
+typedef satchel_remote_result (*satchel_asset_fetch)(
+    void *context, satchel_bytes request, satchel_asset_writer *writer);
+
+/**
+ * Creates a source from functions of the host.
+ *
+ * @param content  fetches content
+ * @param asset    fetches assets; NULL for a source without them
+ * @param context  passed to both
+ * @param release  called exactly once with `context`, after the last use of it, also on
+ *                 failure; may be NULL
+ * @param[out] out the source
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when `content` is NULL.
+ *
+ * **Ownership** The caller frees the source: satchel_source_free().
+ */
+SATCHEL_API satchel_status satchel_source_new(
+    satchel_source_content content, satchel_asset_fetch asset, void *context,
+    void (*release)(void *context), satchel_source **out);
+
+/**
+ * Asks a source for content, and stores nothing.
+ *
+ * The answer is
+ *
+ * | field         | type            | meaning                                            |
+ * | ------------- | --------------- | -------------------------------------------------- |
+ * | `result`      | string          | "content", "not_modified", "not_found", "transient" or "final": the last two are failures |
+ * | `body`        | string or null  | the content                                        |
+ * | `etag`        | string or null  | its etag                                           |
+ * | `max_age`     | integer or null | for how many seconds it is fresh                   |
+ * | `complete`    | boolean         | whether a delivery has all sections of the place   |
+ * | `message`     | string or null  | the cause of a failure                             |
+ * | `retry_after` | integer or null | the seconds until the next request                 |
+ *
+ * @param source    a source
+ * @param request   the JSON object of @ref satchel_source_content; all but `location` may
+ *                  be left out
+ * @param[out] out  a JSON object; emptied on failure
+ *
+ * **Returns** SATCHEL_OK, also when the source fails; SATCHEL_EINVALID for an invalid
+ * request; SATCHEL_ECANCELLED by an interrupt of this thread.
+ *
+ * **Ownership** The caller frees *out: satchel_buffer_free().
+ */
+SATCHEL_API satchel_status satchel_source_fetch(
+    satchel_source *source, satchel_bytes request, satchel_buffer *out);
+
+/**
+ * Frees a source. Calls that use it are finished before its context is released.
+ *
+ * @param source  the source; NULL and handles that are freed already are ignored
+ */
+SATCHEL_API void satchel_source_free(satchel_source *source);
+
+/** @} */
+
+/**
  * @defgroup satchel_sync Sync
  * Synchronizing a store with an object store.
  *
@@ -5956,14 +6191,6 @@ SATCHEL_API satchel_status satchel_state_score_remove(
 /** The open bytes of an asset. */
 typedef struct satchel_asset_reader satchel_asset_reader;
 
-/**
- * Receives the bytes of an asset from a function of the host.
- *
- * Valid until the function that received it returns. What is set through another pointer,
- * or later, has no effect.
- */
-typedef struct satchel_asset_writer satchel_asset_writer;
-
 /** Where the bytes of an asset are. */
 typedef enum satchel_asset_state {
     /** In any state. */
@@ -6295,25 +6522,6 @@ SATCHEL_API void satchel_asset_writer_etag(
 SATCHEL_API void satchel_asset_writer_message(
     satchel_asset_writer *writer, satchel_bytes message);
 
-/**
- * Fetches one URL, and appends the bytes to the writer: a function of the host.
- *
- * The URL comes from a document: the function decides on redirects, and on addresses that
- * it does not ask. It may use the store, but not close it.
- *
- * @param context  the context that was given with the function
- * @param request  {"url": string, "etag": string or null}, the ETag of the bytes that are
- *                 here; valid during the callback
- * @param writer   receives the bytes, the ETag, and the cause of a failure
- *
- * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_NOT_MODIFIED when the bytes are those of
- * the ETag (HTTP 304); any other result is a failure of this asset.
- *
- * **Threads** Called on the thread of the call.
- */
-typedef satchel_remote_result (*satchel_asset_fetch)(
-    void *context, satchel_bytes request, satchel_asset_writer *writer);
-
 /** Options for fetching assets; start from SATCHEL_ASSET_FETCH_OPTIONS_INIT. */
 typedef struct satchel_asset_fetch_options {
     /** sizeof(satchel_asset_fetch_options). */
@@ -6327,7 +6535,8 @@ typedef struct satchel_asset_fetch_options {
     bool refresh;
     /** Asks URLs that have failed before their time. */
     bool ignore_backoff;
-    /** Receives {"assets_done", "assets_total"} (integers). May be NULL. */
+    /** Receives {"assets_done", "assets_total"} (integers). May be NULL. While a source
+     *  that is a server sends an asset it is called again, so that false ends the transfer. */
     satchel_progress_callback progress;
     /** Passed to `progress`, and to the function that fetches. */
     void *context;
@@ -6362,6 +6571,23 @@ typedef struct satchel_asset_fetch_options {
  */
 SATCHEL_API satchel_status satchel_assets_fetch(
     satchel_store *store, satchel_bytes references, satchel_asset_fetch fetch,
+    const satchel_asset_fetch_options *options, satchel_buffer *out);
+
+/**
+ * Gets the bytes of assets that are not here from their URLs, by a source.
+ *
+ * As satchel_assets_fetch().
+ *
+ * @param store       an open store
+ * @param references  a JSON array of @ref json_asset "references"
+ * @param source      fetches the URLs
+ * @param options     may be NULL
+ * @param[out] out    a JSON object; may be NULL
+ *
+ * **Returns** As satchel_assets_fetch().
+ */
+SATCHEL_API satchel_status satchel_assets_fetch_from(
+    satchel_store *store, satchel_bytes references, satchel_source *source,
     const satchel_asset_fetch_options *options, satchel_buffer *out);
 
 /**

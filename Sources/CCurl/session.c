@@ -1,11 +1,13 @@
 #include "CCurl.h"
 #include "curl.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 /* The maximum time until a cancellation is noticed. */
@@ -20,6 +22,7 @@ typedef struct {
   const ccurl_request *request;
   bool has_status; /* of a final response */
   bool is_refused; /* by a receiver */
+  bool is_forbidden; /* an address */
 } exchange;
 
 ccurl_session *ccurl_open(void) {
@@ -75,6 +78,30 @@ static int rewind_body(void *context, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
+/* Opens a socket for an address that the caller allows. Connections that are open were allowed before. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+  exchange *exchange = context;
+  const uint8_t *bytes = NULL;
+  size_t length = 0;
+  if (address->family == AF_INET) {
+    const struct sockaddr_in *ip = (const void *)&address->addr;
+    bytes = (const uint8_t *)&ip->sin_addr, length = sizeof ip->sin_addr;
+  } else if (address->family == AF_INET6) {
+    const struct sockaddr_in6 *ip = (const void *)&address->addr;
+    bytes = (const uint8_t *)&ip->sin6_addr, length = sizeof ip->sin6_addr;
+  }
+  const ccurl_request *request = exchange->request;
+  if (purpose != CURLSOCKTYPE_IPCXN || !bytes || !request->allows_address(request->context, bytes, length)) {
+    exchange->is_forbidden = true;
+    return CURL_SOCKET_BAD;
+  }
+#ifdef SOCK_CLOEXEC
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+#else
+  return socket(address->family, address->socktype, address->protocol);
+#endif
+}
+
 static bool is_cancelled(const ccurl_request *request) {
   return request->is_cancelled && request->is_cancelled(request->context);
 }
@@ -110,6 +137,12 @@ static CURLcode set_options(CURL *easy, const ccurl_request *request, struct cur
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout);
   SET(CURLOPT_TIMEOUT_MS, (long)request->total_timeout);
   SET(CURLOPT_FRESH_CONNECT, request->fresh_connection ? 1L : 0L);
+  /* All that this libcurl can decode. */
+  if (request->decodes) SET(CURLOPT_ACCEPT_ENCODING, "");
+  if (request->allows_address) {
+    SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    SET(CURLOPT_OPENSOCKETDATA, exchange);
+  }
   /* For speed only. Setting it fails after a transfer that never began, whose buffer still exists. */
   satchel_curl.curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
   SET(CURLOPT_HEADERFUNCTION, receive_header);
@@ -204,6 +237,7 @@ static ccurl_outcome judge(CURL *easy, CURLcode code, const exchange *exchange) 
   default: break;
   }
   if (exchange->has_status) return CCURL_TRUNCATED;
+  if (exchange->is_forbidden) return CCURL_FORBIDDEN;
   return sent > 0 ? CCURL_NO_REPLY : CCURL_NOT_SENT;
 }
 

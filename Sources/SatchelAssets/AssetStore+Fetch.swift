@@ -9,6 +9,8 @@ public struct AssetRequest: Sendable {
   public var url: String
   /// The ETag of the bytes that the store has; nil when it has none.
   public var etag: String?
+  /// Whether the caller has cancelled: a function that takes long asks it, and throws `SatchelError` `.cancelled`.
+  public var isCancelled: @Sendable () -> Bool = { false }
 }
 
 /// The outcome of the host's function that fetches assets.
@@ -31,6 +33,8 @@ public struct AssetFetchOptions: Sendable {
   public var refreshes = false
   /// Whether URLs that failed are asked before their time.
   public var ignoresBackoff = false
+  /// Returns whether to cancel; asked before each asset, and while one is fetched, on the thread that fetches it.
+  public var isCancelled: @Sendable () -> Bool = { false }
 
   public init() {}
 }
@@ -97,7 +101,9 @@ extension AssetStore {
     }
     var report = AssetFetchReport()
     for (index, asset) in assets.enumerated() {
-      guard HostWork.calling("a progress callback", for: work, { progress(index, assets.count) }) else {
+      guard HostWork.calling("a progress callback", for: work, { progress(index, assets.count) }),
+        !options.isCancelled()
+      else {
         throw SatchelError(.cancelled, "\(database.path): cancelled by the caller")
       }
       if let maxBytes = options.maxBytes, report.fetchedBytes >= maxBytes {
@@ -124,7 +130,8 @@ extension AssetStore {
       return report.waiting += 1
     }
     do {
-      let request = AssetRequest(url: url, etag: isHere ? source.etag : nil)
+      let request = AssetRequest(
+        url: url, etag: isHere ? source.etag : nil, isCancelled: options.isCancelled)
       var response = AssetResponse.notModified
       let put = try put(maxSize: options.maxSize, expecting: asset.digest) { writer in
         response = try HostWork.calling("a fetch function", for: work) { try fetch(request, writer) }

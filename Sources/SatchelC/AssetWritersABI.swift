@@ -94,24 +94,47 @@ public func satchel_assets_fetch(
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
-    let assets = try Handles.stores.borrow(store).assets
-    let reader = try OptionsReader(options)
-    let context = reader.value(\.context) ?? nil
-    let host = HostProgress(reader.value(\.progress) ?? nil, context)
-    guard let fetch else { throw SatchelError(.invalid, "fetch is NULL") }
-    let report = try assets.fetch(
-      references.assets("references"), options: AssetFetchOptions(reader),
-      progress: { host.report(assets: $0, of: $1) }
-    ) { request, writer in
-      let question = try JSONValue.object([
-        "url": .string(request.url), "etag": request.etag.map { .string($0) } ?? .null,
-      ]).serialized()
-      let (result, content) = try HostAssetWriter.of(writer) { handle in
-        lend(question) { fetch(context, $0, handle) }
-      }
-      return try AssetResponse(result, content)
+    try fetchAssets(store, references, options, out) { context in
+      guard let fetch else { throw SatchelError(.invalid, "fetch is NULL") }
+      return { try $0.send(to: fetch, context, $1) }
     }
-    if let out { try give(report.json, to: out) }
+  }
+}
+
+/// Fetches assets.
+///
+/// - Parameter function: returns what fetches one, for the context of the options
+func fetchAssets(
+  _ store: OpaquePointer?, _ references: satchel_bytes,
+  _ options: UnsafePointer<satchel_asset_fetch_options>?,
+  _ out: UnsafeMutablePointer<satchel_buffer>?,
+  by function: (UnsafeMutableRawPointer?) throws -> AssetStore.Fetch
+) throws {
+  let assets = try Handles.stores.borrow(store).assets
+  let reader = try OptionsReader(options)
+  let context = reader.value(\.context) ?? nil
+  let host = HostProgress(reader.value(\.progress) ?? nil, context)
+  let fetch = try function(context)
+  var wanted = try AssetFetchOptions(reader)
+  wanted.isCancelled = host.cancellation.isCancelled
+  let report = try assets.fetch(
+    references.assets("references"), options: wanted,
+    progress: { host.report(assets: $0, of: $1) }, using: fetch)
+  if let out { try give(report.json, to: out) }
+}
+
+extension AssetRequest {
+  /// Asks a function of the host.
+  func send(
+    to fetch: satchel_asset_fetch, _ context: UnsafeMutableRawPointer?, _ writer: AssetWriter
+  ) throws -> AssetResponse {
+    let question = try JSONValue.object([
+      "url": .string(url), "etag": etag.map { .string($0) } ?? .null,
+    ]).serialized()
+    let (result, content) = try HostAssetWriter.of(writer) { handle in
+      lend(question) { fetch(context, $0, handle) }
+    }
+    return try AssetResponse(result, content)
   }
 }
 

@@ -54,6 +54,7 @@ enum Handles {
   static let interrupts = HandleTable<Interrupt>(kind: 11, noun: "interrupt")
   static let assetReaders = HandleTable<AssetReader>(kind: 12, noun: "reader")
   static let assetWriters = HandleTable<HostAssetWriter>(kind: 13, noun: "writer")
+  static let sources = HandleTable<SourceHandle>(kind: 14, noun: "source")
 }
 
 /// A subscription that the host holds: an observation, or a live query.

@@ -12,6 +12,10 @@ final class RemoteAnswer: Sendable {
     var metadata: [UInt8]?
     var size: Int64?
     var message: String?
+    /// Of content, in seconds.
+    var maxAge: Int64?
+    var retryAfter: Int64?
+    var isComplete = false
     /// Whether the body is larger than the limit.
     var isTooLarge = false
   }

@@ -66,7 +66,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library bad_library_open library_threads \
-  photos photo_trash photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync assets asset_functions; do
+  photos photo_trash photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync assets asset_functions sources; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -127,6 +127,7 @@ counted store_sync "$folder/store_sync"
 mkdir "$folder/asset-files" "$folder/asset-valgrind"
 counted assets "$folder/assets" "$folder/asset-files"
 counted asset_functions "$folder/asset_functions" "$folder/asset-files"
+counted sources "$folder/sources" "$folder/asset-files"
 
 # No invalid access and no lost byte, in the library either. Swift looks at the signs of words of which
 # it wrote no other bit; without the expensive checks valgrind takes those for uninitialised. It gets the
@@ -163,6 +164,7 @@ live_queries
 store_sync
 assets $folder/asset-valgrind
 asset_functions $folder/asset-valgrind
+sources $folder/asset-valgrind
 END
 
 # At the end, where they are found in a long log.

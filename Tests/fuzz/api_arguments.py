@@ -92,6 +92,16 @@ TEXTS: dict[str, Text] = {
     "media_type": choosing("", "image/png", "t" * 256, "a\nb"),
     "asset": _json(documents.asset),
     "asset_paths": choosing("[]", '["/*/picture"]', '["/a/b", "/*"]', '["a"]'),
+    "base_url": choosing("http://127.0.0.1:1", "http://localhost:1/a?b", "ftp://a", "http://a:b@c", ""),
+    "source_options": choosing(
+        "", "{}", '{"headers": {"A": "b"}, "timeouts": {"connect": 100}}', '{"max_size": 1}', '{"x": 1}'
+    ),
+    "content_request": choosing(
+        '{"location": {"country_code": "NO"}, "section": "s", "etag": "v1"}',
+        '{"location": {"latitude": 1, "longitude": 2}, "entities": ["s:1"]}',
+        '{"location": {}}',
+        "{",
+    ),
     "asset_list": _json(lambda dice: [documents.asset(dice) for _ in range(dice.randrange(4))]),
     "key": choosing("k" * 32, "k" * 32, "l" * 32),
 }
@@ -160,8 +170,13 @@ class Arguments:
             elif kind in NUMBERS:
                 self.values.append(self._dice.choice(NUMBERS[kind]))
             elif kind in self._host.callbacks:
-                is_fetch = name == "satchel_assets_fetch"
-                self.values.append(self._host.fetch if is_fetch else self._callback(kind))
+                # To ctypes they are one type.
+                functions = {
+                    ("satchel_assets_fetch", 2): self._host.fetch,
+                    ("satchel_source_new", 0): self._host.content,
+                    ("satchel_source_new", 1): self._host.fetch,
+                }
+                self.values.append(functions.get((name, index)) or self._callback(kind))
             elif isinstance(kind._type_, type(Structure)) and kind is not POINTER(_abi.Buffer):
                 self.values.append(self._options(kind._type_))
             else:

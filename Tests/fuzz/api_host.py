@@ -73,6 +73,7 @@ class Host:
         }
         # ChangeCallback and SessionCallback are one type to ctypes; so are AssetFetch and RemoteHead.
         self.fetch = _abi.AssetFetch(self._fetch)
+        self.content = _abi.SourceContent(self._content)
 
     def context(self, is_released: bool) -> int:
         """A new context. One that has no release function is never released."""
@@ -239,6 +240,17 @@ class Host:
         self._call_answer("satchel_asset_writer_etag", writer, b"v1")
         if self._chance(0.2):
             self._call("progress", context or 0)
+        return 0 if self._chance(0.7) else self._dice.choice([*REMOTE_RESULT.values(), 99, -1])
+
+    def _content(self, context: int | None, request: Bytes, answer: int | None) -> int:
+        self._seen(context, read(request))
+        body = b'{"section": "s", "content": {"a": 1}}' if self._chance(0.9) else b"{"
+        self._call_answer("satchel_source_answer_body", answer, body)
+        self._call_answer("satchel_source_answer_etag", answer, b"v1")
+        self._call_answer("satchel_source_answer_message", answer, b"no mind to")
+        self._library.satchel_source_answer_max_age(answer, self._dice.choice([-1, 0, 60, 2**63 - 1]))
+        self._library.satchel_source_answer_retry_after(answer, self._dice.choice([-1, 0, 60, 2**63 - 1]))
+        self._library.satchel_source_answer_complete(answer, self._chance(0.5))
         return 0 if self._chance(0.7) else self._dice.choice([*REMOTE_RESULT.values(), 99, -1])
 
     def _variant(self, context: int | None, reader: int | None, writer: int | None) -> bool:

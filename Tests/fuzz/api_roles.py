@@ -114,6 +114,16 @@ ROLES = {
     "satchel_remote_answer_size": "answer",
     "satchel_remote_answer_message": "answer text",
     "satchel_remote_callbacks": "",
+    "satchel_source_http": "base_url source_options",
+    "satchel_source_answer_body": "answer text",
+    "satchel_source_answer_etag": "answer text",
+    "satchel_source_answer_max_age": "answer",
+    "satchel_source_answer_complete": "answer",
+    "satchel_source_answer_message": "answer text",
+    "satchel_source_answer_retry_after": "answer",
+    "satchel_source_new": "",
+    "satchel_source_fetch": "source content_request",
+    "satchel_source_free": "source",
     "satchel_remote_probe": "remote prefix",
     "satchel_remote_get": "remote object text",
     "satchel_remote_put": "remote object text text metadata",
@@ -248,6 +258,7 @@ ROLES = {
     "satchel_asset_writer_etag": "answer text",
     "satchel_asset_writer_message": "answer text",
     "satchel_assets_fetch": "store asset_list",
+    "satchel_assets_fetch_from": "store asset_list source",
     "satchel_assets_variant": "store asset name",
     "satchel_assets_scaled": "store asset",
     "satchel_assets_fetch_remote": "store asset_list remote",
@@ -268,6 +279,7 @@ KINDS = {
     "photos": 6,
     "records": 12,
     "reader": 6,
+    "source": 6,
 }
 #: The functions that make a handle, and its kind.
 MAKERS = {
@@ -282,6 +294,8 @@ MAKERS = {
     "satchel_remote_directory": "remote",
     "satchel_remote_s3": "remote",
     "satchel_remote_callbacks": "remote",
+    "satchel_source_http": "source",
+    "satchel_source_new": "source",
     "satchel_photos_open": "photos",
     "satchel_records_open": "records",
     "satchel_records_typed": "records",
@@ -292,7 +306,8 @@ MAKERS = {
 ENDERS = {
     "satchel_store_close", "satchel_observer_free", "satchel_interrupt_free", "satchel_session_free",
     "satchel_stories_free", "satchel_story_free",
-    "satchel_remote_free", "satchel_photos_free", "satchel_records_free", "satchel_asset_reader_free",
+    "satchel_remote_free", "satchel_source_free", "satchel_photos_free", "satchel_records_free",
+    "satchel_asset_reader_free",
 }  # fmt: skip
 
 #: Paths, by role: names in a folder that has the role's name.

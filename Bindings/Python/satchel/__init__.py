@@ -74,16 +74,26 @@ from satchel.values import (
 )
 
 if TYPE_CHECKING:
-    from satchel import assets, backup, photos, records, remote, state, stories
+    from satchel import assets, backup, photos, records, remote, sources, state, stories
     from satchel.assets import Asset
     from satchel.backup import Backup, recover, restore
     from satchel.photos import Photo, PhotoCatalogue
     from satchel.records import Record, Records
-    from satchel.remote import SyncProgress
+    from satchel.remote import NOT_MODIFIED, SyncProgress
+    from satchel.sources import (
+        ContentRequest,
+        Fetched,
+        HTTPSource,
+        NotFoundAtSource,
+        Retry,
+        Source,
+        SourceError,
+    )
     from satchel.state import State
     from satchel.stories import StoryLibrary
 
 __all__ = [
+    "NOT_MODIFIED",
     "AccountDeletionReport",
     "Asset",
     "Backup",
@@ -97,13 +107,16 @@ __all__ = [
     "Conflict",
     "ConflictEntry",
     "ConstraintViolation",
+    "ContentRequest",
     "Context",
     "Damaged",
     "Delivery",
     "Entity",
+    "Fetched",
     "Finding",
     "ForeignFile",
     "Full",
+    "HTTPSource",
     "IOFailure",
     "InternalError",
     "Interrupt",
@@ -113,6 +126,7 @@ __all__ = [
     "Nearby",
     "NewerStore",
     "NotFound",
+    "NotFoundAtSource",
     "Observer",
     "OutOfMemory",
     "Photo",
@@ -126,6 +140,7 @@ __all__ = [
     "RecordKey",
     "Records",
     "Resolved",
+    "Retry",
     "SatchelError",
     "SchemaWarning",
     "SearchHit",
@@ -135,6 +150,8 @@ __all__ = [
     "Session",
     "SessionSection",
     "SessionState",
+    "Source",
+    "SourceError",
     "State",
     "StateKey",
     "Store",
@@ -162,6 +179,7 @@ __all__ = [
     "register_type",
     "remote",
     "restore",
+    "sources",
     "state",
     "stories",
     "sync",
@@ -172,12 +190,20 @@ __version__ = "0.1.0"
 # Names that not every program uses are imported at their first use: importing takes longer than opening a
 # store.
 _LATER = {
+    "NOT_MODIFIED": "remote",
     "Asset": "assets",
     "Backup": "backup",
+    "ContentRequest": "sources",
+    "Fetched": "sources",
+    "HTTPSource": "sources",
+    "NotFoundAtSource": "sources",
     "Photo": "photos",
     "PhotoCatalogue": "photos",
     "Record": "records",
     "Records": "records",
+    "Retry": "sources",
+    "Source": "sources",
+    "SourceError": "sources",
     "State": "state",
     "StoryLibrary": "stories",
     "SyncProgress": "remote",

@@ -7,9 +7,12 @@ before each call :func:`satchel._batches.enter` sets the thread's batch and inte
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-__all__ = ["Link", "carried"]
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+__all__ = ["Link", "carried", "event_loop"]
 
 
 class Link:
@@ -23,3 +26,5 @@ class Link:
 
 #: The innermost link. One variable for all kinds, because each call of the library reads it.
 carried: ContextVar[Optional[Link]] = ContextVar("satchel_carried", default=None)
+#: The event loop of the asynchronous store that makes a call: coroutines of its sources run there.
+event_loop: ContextVar[Optional[AbstractEventLoop]] = ContextVar("satchel_loop", default=None)

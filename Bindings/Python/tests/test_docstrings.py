@@ -28,6 +28,7 @@ PUBLIC = [
     satchel.records,
     satchel.remote,
     satchel.session,
+    satchel.sources,
     satchel.state,
     satchel.store,
     satchel.stories,
@@ -35,7 +36,7 @@ PUBLIC = [
     satchel.values,
 ]
 #: Classes that a host makes itself, so that their docstrings describe the parameters.
-MADE_BY_HOSTS = (satchel.remote.Directory, satchel.remote.S3, satchel.remote.Callbacks)
+MADE_BY_HOSTS = (satchel.remote.Directory, satchel.remote.S3, satchel.remote.Callbacks, satchel.HTTPSource)
 
 
 def parameters(function: Any) -> Set[str]:

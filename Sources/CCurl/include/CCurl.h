@@ -24,6 +24,7 @@ typedef enum {
   CCURL_CANCELLED,
   CCURL_NO_MEMORY,
   CCURL_INVALID, /* the request or an option is invalid: a bad address, a CA file that cannot be read */
+  CCURL_FORBIDDEN, /* `allows_address` refused the server's address; nothing was sent */
 } ccurl_outcome;
 
 typedef struct {
@@ -46,6 +47,8 @@ typedef struct {
   int64_t total_timeout;
   /* Opens a new connection: on a reused connection that was closed, libcurl silently repeats the request. */
   bool fresh_connection;
+  /* Asks for a compressed body, and decodes it: `on_body` receives decoded bytes. */
+  bool decodes;
 
   void *context;
   /* Receives each header line without its line end, from "HTTP/1.1 200 OK" to an empty one; false stops. */
@@ -58,6 +61,9 @@ typedef struct {
   int64_t (*on_read)(void *context, uint8_t *bytes, size_t size);
   /* Begins the body again. */
   void (*on_rewind)(void *context);
+  /* Receives the address to connect to, after the name was resolved: 4 or 16 bytes; false refuses it. NULL allows all.
+   * With a proxy it is the proxy's. */
+  bool (*allows_address)(void *context, const uint8_t *bytes, size_t length);
 } ccurl_request;
 
 typedef struct {

@@ -29,8 +29,11 @@ final class HTTPClient: Sendable {
     guard let failure else { return response }
     // A truncated error response (a server may respond before it has read the whole request) and a truncated
     // response to anything but GET are accepted: only their headers matter.
-    if case .truncated = failure.kind, hasHeaders, !(response.isSuccess && request.method == "GET") {
-      return response
+    switch failure.kind {
+    case .truncated where hasHeaders && !(response.isSuccess && request.method == "GET"): return response
+    // The body of an error is longer than what is read of it.
+    case .tooLarge where hasHeaders && !response.isSuccess: return response
+    default: break
     }
     throw failure
   }
@@ -79,6 +82,10 @@ struct HTTPRequest {
   /// repeats a request on a reused connection that turns out to be dead, although the server may have
   /// executed it.
   var needsOwnConnection = false
+  /// Whether only public addresses are connected to.
+  var isPublicOnly = false
+  /// Whether the body may be compressed in transit.
+  var isDecoded = false
   /// The maximum size of the response body in bytes.
   var limit: Int64
 }
@@ -134,6 +141,8 @@ struct HTTPFailure: Error {
     /// The server's certificate is not trusted.
     case notTrusted
     case tooLarge
+    /// The server's address is not public, which the request requires.
+    case forbiddenAddress
     case cancelled
     case noMemory
     /// The request cannot be sent, or an option is invalid.

@@ -6,11 +6,14 @@ struct HTTPReceiver {
   private static let maximumHeaders = 256 << 10
   /// The maximum part kept of an error's body, which is read only for its code and message.
   private static let maximumError: Int64 = 64 << 10
+  /// The size of an error's body after which the request is broken off.
+  private static let maximumIgnored: Int64 = 1 << 20
 
   private(set) var response = HTTPResponse()
   /// Whether all headers of the final response have been received.
   private(set) var hasHeaders = false
   private var headerBytes = 0
+  private var ignored: Int64 = 0
   /// The maximum size of the body; nil for HEAD, whose Content-Length announces no body.
   private let limit: Int64?
   private let receiver: HTTPBodyReceiver?
@@ -23,6 +26,16 @@ struct HTTPReceiver {
   }
 
   var isCancelled: Bool { cancellation.isCancelled() }
+
+  /// The address that was refused.
+  private(set) var refusedAddress: String?
+
+  /// Whether the address of a server may be connected to.
+  mutating func allows(_ address: UnsafeRawBufferPointer) -> Bool {
+    if PublicAddress.isPublic(address) { return true }
+    refusedAddress = PublicAddress.text(address)
+    return false
+  }
 
   /// Receives a header line or a status line.
   ///
@@ -46,7 +59,10 @@ struct HTTPReceiver {
     guard !hasHeaders, let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
     let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
     let value = line[(colon + 1)...].trimming { $0 == 0x20 || $0 == 0x09 }
-    response.headers[name] = String(decoding: value, as: UTF8.self)
+    let text = String(decoding: value, as: UTF8.self)
+    // A list in several lines is one list (RFC 9110, 5.3).
+    let before = name == "cache-control" ? response.headers[name] : nil
+    response.headers[name] = before.map { $0 + ", " + text } ?? text
     return true
   }
 
@@ -58,7 +74,8 @@ struct HTTPReceiver {
     if response.isSuccess {
       guard Int64(response.body.count) + Int64(part.count) <= limit ?? 0 else { return false }
     } else if Int64(response.body.count) + Int64(part.count) > Self.maximumError {
-      return true
+      ignored += Int64(part.count)
+      return ignored <= Self.maximumIgnored
     }
     response.body.append(contentsOf: part)
     return true
@@ -66,7 +83,7 @@ struct HTTPReceiver {
 
   private mutating func reserve() -> Bool {
     guard hasHeaders, response.isSuccess, receiver == nil, let limit,
-      let length = response.headers["content-length"],
+      response.headers["content-encoding"] == nil, let length = response.headers["content-length"],
       let length = Int64(length)
     else { return true }
     guard length <= limit else { return false }

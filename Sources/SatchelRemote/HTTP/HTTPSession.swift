@@ -46,6 +46,13 @@ final class HTTPSession: @unchecked Sendable {
           call.stall_timeout = route.timeouts.stall
           call.total_timeout = route.timeouts.total
           call.fresh_connection = request.needsOwnConnection
+          call.decodes = request.isDecoded
+          if request.isPublicOnly {
+            call.allows_address = { context, bytes, length in
+              HTTPSession.state(context)?.pointee.receiver.allows(
+                UnsafeRawBufferPointer(start: bytes, count: length)) ?? false
+            }
+          }
           call.context = UnsafeMutableRawPointer(state)
           call.on_header = { context, line, length in
             HTTPSession.state(context)?.pointee.receiver.header(
@@ -69,8 +76,11 @@ final class HTTPSession: @unchecked Sendable {
         }
       }
     }
-    let message = withUnsafeBytes(of: result.message) {
+    var message = withUnsafeBytes(of: result.message) {
       String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    if result.outcome == CCURL_FORBIDDEN {
+      message = "the server's address, \(state.receiver.refusedAddress ?? "unknown"), is not public"
     }
     let failure = Self.kind(result.outcome).map { HTTPFailure(kind: $0, message: message) }
     return (state.receiver.response, state.receiver.hasHeaders, failure)
@@ -98,6 +108,7 @@ final class HTTPSession: @unchecked Sendable {
     case CCURL_TRUNCATED: .truncated
     case CCURL_NOT_TRUSTED: .notTrusted
     case CCURL_TOO_LARGE: .tooLarge
+    case CCURL_FORBIDDEN: .forbiddenAddress
     case CCURL_CANCELLED: .cancelled
     case CCURL_NO_MEMORY: .noMemory
     case CCURL_INVALID: .invalidRequest

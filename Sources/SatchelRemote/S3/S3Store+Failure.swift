@@ -95,7 +95,7 @@ extension S3Store {
       case .tooLarge: isWriting ? .unknownOutcome(retryAfter: nil) : .tooLarge
       case .cancelled: .cancelled
       case .noMemory: .failed(.noMemory)
-      case .invalidRequest: .failed(.invalid)
+      case .invalidRequest, .forbiddenAddress: .failed(.invalid)
       case .libraryMissing: .failed(.io)
       case .refused(let error): error.reason
       }

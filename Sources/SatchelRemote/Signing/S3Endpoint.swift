@@ -88,7 +88,10 @@ public struct S3Endpoint: Sendable, Equatable {
   /// The path of the bucket itself, for listings.
   package var bucketPath: String { path + (style == .path ? "/" + bucket : "/") }
 
-  private static func host(_ authority: Substring.UTF8View, defaultPort: String) -> String? {
+  /// Reads a host with an optional port, and leaves a default port out; nil for anything else.
+  ///
+  /// - Parameter authority: in lower case
+  static func host(_ authority: Substring.UTF8View, defaultPort: String) -> String? {
     var (name, port) = (authority, authority[authority.endIndex...])
     if let colon = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]") {
       (name, port) = (authority[..<colon], authority[authority.index(after: colon)...])

@@ -13,7 +13,7 @@ from collections import deque
 from typing import Any, AsyncIterator, Callable, Deque, Iterator, List, Optional, TypeVar
 
 from satchel import _batches, _interrupts, _long_work
-from satchel._context import Link, carried
+from satchel._context import Link, carried, event_loop
 from satchel.errors import Busy, Closed
 
 __all__ = ["Calls", "ClosingTwin", "Twin", "twin_of"]
@@ -169,6 +169,7 @@ class Calls:
         :param must_begin: whether to make it also when it is cancelled before it has begun
         """
         context = contextvars.copy_context()
+        context.run(event_loop.set, self.loop)
         try:
             made = threads.submit(context.run, call)
         except RuntimeError:

@@ -42,6 +42,8 @@ from satchel.values import record_from
 
 if TYPE_CHECKING:
     from satchel.remote import Remote
+    from satchel.sources import AnySource
+    from satchel.sources._host import HostSource
 
 __all__ = [
     "NOT_MODIFIED",
@@ -163,13 +165,14 @@ class Assets(ReadableAssets):
         fetch: Optional[Callable[[AssetRequest], Union[AssetBody, Fetched, NotModified]]] = None,
         *,
         remote: Optional[Remote] = None,
+        source: Optional[AnySource] = None,
         max_size: int = 64 << 20,
         max_bytes: Optional[int] = None,
         refresh: bool = False,
         ignore_backoff: bool = False,
         progress: Optional[Callable[[AssetProgress], object]] = None,
     ) -> AssetFetchReport:
-        """Gets the bytes of assets that are not here, from their URLs by a function, or from a remote.
+        """Gets the bytes of assets that are not here, by a function, a source, or from a remote.
 
         One asset that fails does not stop the others. Its URL is asked again after a minute at the earliest,
         then after two, and so on up to a day.
@@ -180,6 +183,8 @@ class Assets(ReadableAssets):
             has the ETag as well; or :data:`NOT_MODIFIED`. An exception is a failure of this asset. URLs come
             from documents: the function decides which it asks
         :param remote: the remote that the store is synchronized with, instead of ``fetch``
+        :param source: fetches URLs as a source of the catalogue does, instead of ``fetch``: an
+            :class:`satchel.HTTPSource`, or an object with a method ``asset``; see :mod:`satchel.sources`
         :param max_size: the maximum size of one asset in bytes, counted while it is received
         :param max_bytes: no asset is begun after so many bytes; None for no limit
         :param refresh: asks URLs again that were fetched, with their ETag
@@ -187,12 +192,12 @@ class Assets(ReadableAssets):
         :param progress: receives an :class:`AssetProgress`, on this thread; returning False cancels. An
             exception in it cancels too, and is raised here
         :raises Cancelled: what was fetched is kept
-        :raises InvalidArgument: in a batch; without one of ``fetch`` and ``remote``
+        :raises InvalidArgument: in a batch; without one of ``fetch``, ``remote`` and ``source``
         :raises ForeignFile: for another remote than that of the store
         :raises Unavailable, Unauthorized: when the remote cannot be asked
         """
-        if (fetch is None) == (remote is None):
-            raise InvalidArgument("fetch: either a function or a remote is needed")
+        if [fetch, remote, source].count(None) != 2:
+            raise InvalidArgument("fetch: either a function, a remote or a source is needed")
         references = [self.get(each).json for each in assets]
         options = _abi.AssetFetchOptions(
             max_size=_encoding.whole(max_size, "max_size", 1, _LARGEST),
@@ -201,20 +206,44 @@ class Assets(ReadableAssets):
             ignore_backoff=bool(ignore_backoff),
         )
         pointer = self._store._pointer
-        if fetch is None:
+        if remote is not None:
             from satchel.remote import remote_of
 
             return self._fetch_remote(remote_of(remote), references, options, progress)
+        if source is not None:
+            return self._fetch_from(source, references, options, progress)
+        assert fetch is not None
         _encoding.check_callable(fetch, "fetch")
         work = _FetchWork(self._store._owner, progress_callback(AssetProgress, progress))
         work.fetching = fetching = Fetching(work, fetch)
         lent = _encoding.lend_value(references, "assets")
         found = work.run(with_progress(options, library.satchel_assets_fetch, pointer, lent, on_fetch))
+        return self._fetch_report(found, fetching)
+
+    def _fetch_from(
+        self,
+        source: AnySource,
+        references: List[Any],
+        options: _abi.AssetFetchOptions,
+        progress: Optional[Callable[[AssetProgress], object]],
+    ) -> AssetFetchReport:
+        from satchel.sources._host import lent
+
+        work = LongWork(self._store._owner, progress_callback(AssetProgress, progress))
+        wanted = _encoding.lend_value(references, "assets")
+        with lent(source, work) as (handle, host):
+            call = with_progress(
+                options, library.satchel_assets_fetch_from, self._store._pointer, wanted, handle
+            )
+            return self._fetch_report(work.run(call), host)
+
+    def _fetch_report(self, found: Any, asked: Union[Fetching, HostSource, None]) -> AssetFetchReport:
         failed = []
         for each in found["failed"]:
             asset = self.get(each["asset"])
             url = asset.url or next(iter(self.info(asset).urls), None)
-            failed.append(AssetFailure(asset, each["message"], each["retry_at"], fetching.error_of(url)))
+            cause = None if asked is None else asked.error_of(url)
+            failed.append(AssetFailure(asset, each["message"], each["retry_at"], cause))
         return record_from(AssetFetchReport, found, failed=failed)
 
     def _fetch_remote(

@@ -17,7 +17,7 @@ from satchel.assets._values import AssetRequest, Fetched, Variant
 from satchel.errors import InvalidArgument, SatchelError
 from satchel.remote._values import NotModified
 
-__all__ = ["Fetching", "making", "making_thumbnail", "streaming"]
+__all__ = ["Fetching", "append", "making", "making_thumbnail", "streaming"]
 
 _Result = TypeVar("_Result")
 _RESULT = _abi.REMOTE_RESULT
@@ -38,7 +38,7 @@ def _portion(file: Any, size: int) -> bytes:
     return bytes(data)
 
 
-def _append(writer: int, body: Any, what: str) -> None:
+def append(writer: int, body: Any, what: str) -> None:
     """Appends bytes, or those of a file object, which is closed, to a writer of the library."""
     if isinstance(body, _BYTES):
         check(library.satchel_asset_writer_append(writer, _encoding.lend(bytes(body))))
@@ -89,7 +89,7 @@ class _Calls:
             with self.entered():
                 made = make()
                 made = made if isinstance(made, Variant) else Variant(made)
-                _append(writer, made.body, "what make returns")
+                append(writer, made.body, "what make returns")
             if made.type is not None:
                 library.satchel_asset_writer_type(writer, _encoding.lend_text(made.type, "type"))
             return True
@@ -160,7 +160,7 @@ class Fetching:
                 if isinstance(result, NotModified):
                     return _RESULT["not_modified"]
                 fetched = result if isinstance(result, Fetched) else Fetched(result)
-                _append(writer, fetched.body, "what fetch returns")
+                append(writer, fetched.body, "what fetch returns")
             if fetched.etag is not None:
                 library.satchel_asset_writer_etag(writer, _encoding.lend_text(fetched.etag, "etag"))
             return _RESULT["ok"]

@@ -1,0 +1,49 @@
+"""A part of the backend that Tests/Servers/run.py has started, with its own content, faults and counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.parse
+import urllib.request
+import uuid
+from typing import Any, Dict
+
+import pytest
+
+#: Beyond any proxy of the environment.
+_opened = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+
+
+class Backend:
+    """A space of Tests/Servers/content.py that no other test uses."""
+
+    def __init__(self) -> None:
+        text = os.environ.get("SATCHEL_TEST_CONTENT")
+        if not text:
+            pytest.fail(
+                "these tests need a backend: run them as `make test-python` does, with\n"
+                "Tests/Servers/run.py ministack -- python -m pytest Bindings/Python/tests",
+                pytrace=False,
+            )
+        told: Dict[str, str] = json.loads(text)
+        name = f"python-{uuid.uuid4().hex}"
+        self.url, self.other = f"{told['url']}/{name}", f"{told['other']}/{name}"
+        self.closed = f"{told['closed']}/{name}"
+        self._admin = f"{told['admin']}/{name}"
+
+    def change(self, **changes: Any) -> None:
+        """Changes content, settings or faults."""
+        with _opened(f"{self._admin}?{urllib.parse.quote(json.dumps(changes))}") as answer:
+            assert answer.status == 200
+
+    def expect(self, *faults: Dict[str, Any]) -> None:
+        """Lets faults happen, one after the other."""
+        self.change(faults=list(faults), reset=True)
+
+    @property
+    def counts(self) -> Dict[str, Any]:
+        """Returns the counts."""
+        with _opened(self._admin) as answer:
+            counts: Dict[str, Any] = json.load(answer)
+            return counts
