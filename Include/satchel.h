@@ -2914,7 +2914,7 @@ typedef struct satchel_prune_options {
      *  this: expired content, unreferenced entities, and whole contexts, the least
      *  recently used first; negative for no budget. What other subjects have does not
      *  count. The search index is removed before them and does not count. What the active
-     *  location shows stays. */
+     *  location shows and the content of offline regions stay. */
     int64_t max_bytes;
 } satchel_prune_options;
 
@@ -2924,7 +2924,8 @@ typedef struct satchel_prune_options {
       -1, -1 }
 
 /**
- * Removes content, and returns its space to the file system.
+ * Removes content, and returns its space to the file system. The content of offline regions
+ * stays, also where it is expired.
  *
  * An entity that a section still refers to is then reported as missing, until it is
  * delivered again. The result is
@@ -2967,6 +2968,194 @@ SATCHEL_API satchel_status satchel_catalogue_prune(
  */
 SATCHEL_API satchel_status satchel_catalogue_assets(
     satchel_store *store, satchel_bytes section, satchel_bytes paths);
+
+/**
+ * @defgroup satchel_regions Offline regions
+ * Named parts of the catalogue that stay: no prune removes them, and they are readable
+ * after they have expired.
+ *
+ * @anchor json_region
+ * The definition of a region:
+ *
+ * | field             | type                     | meaning                               |
+ * | ----------------- | ------------------------ | ------------------------------------- |
+ * | `locations`       | array                    | 1 to 1,000 @ref json_location         |
+ * |                   |                          | "locations", or objects with          |
+ * |                   |                          | `location`, and `within` or `level`   |
+ * | `sections`        | array of strings or null | their names; null, the default: all   |
+ * | `assets`          | boolean                  | whether the bytes of the assets that  |
+ * |                   |                          | the content refers to belong to it;   |
+ * |                   |                          | true by default                       |
+ * | `max_bytes`       | integer or null          | the most bytes of content and assets  |
+ * | `max_asset_bytes` | integer                  | larger assets do not belong to it; 64 |
+ * |                   |                          | MiB by default                        |
+ *
+ * With `within` (metres), all delivered locations within that distance belong to it; with
+ * `level`, all in the location's place at that level.
+ *
+ * @anchor json_region_summary
+ * A region with its state:
+ *
+ * | field           | type            | meaning                                          |
+ * | --------------- | --------------- | ------------------------------------------------ |
+ * | `name`          | string          | the name                                         |
+ * | `definition`    | object          | the @ref json_region "definition"                |
+ * | `state`         | string          | "new", "partial", "complete", or "stale": all is |
+ * |                 |                 | here, and some of it is expired                  |
+ * | `size`          | object          | the @ref json_region_size "sizes"                |
+ * | `failed`        | array           | `location`, `section`, `asset` and `message` of  |
+ * |                 |                 | what could not be downloaded                     |
+ * | `created_at`    | integer         | Unix milliseconds                                |
+ * | `updated_at`    | integer         | when it was last defined, Unix milliseconds      |
+ * | `downloaded_at` | integer or null | when a download last had nothing left to do      |
+ *
+ * @anchor json_region_size
+ * The sizes of a region, as far as the store knows them; before the content is here, the
+ * assets that it refers to are not known:
+ *
+ * | field              | type    | meaning                                               |
+ * | ------------------ | ------- | ----------------------------------------------------- |
+ * | `requests`         | integer | the requests for content that a download makes        |
+ * | `requests_left`    | integer | those that are left                                   |
+ * | `sections`         | integer | the sections that are here                            |
+ * | `entities`         | integer | the entities that are here                            |
+ * | `missing`          | integer | the entities whose content is no longer stored        |
+ * | `expired`          | integer | the entities that are expired                         |
+ * | `bytes`            | integer | the bytes of the content                              |
+ * | `assets`           | integer | the assets that are here                              |
+ * | `asset_bytes`      | integer | their bytes                                           |
+ * | `assets_left`      | integer | the assets that are to come                           |
+ * | `asset_bytes_left` | integer | the bytes of those whose size is known                |
+ * | `unknown_sizes`    | integer | the number of the others                              |
+ * | `too_large`        | integer | the assets that are larger than the region allows     |
+ *
+ * @{
+ */
+
+/**
+ * Creates a region. Nothing is downloaded; what is stored for its locations belongs to it
+ * at once.
+ *
+ * @param store       an open store
+ * @param name        1 to 128 bytes without control characters
+ * @param definition  the @ref json_region "definition"
+ *
+ * **Returns** SATCHEL_OK, also when the region exists with the same definition;
+ * SATCHEL_ECONSTRAINT when it exists with another one; SATCHEL_EINVALID, with the pointer
+ * of what is wrong; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_regions_create(
+    satchel_store *store, satchel_bytes name, satchel_bytes definition);
+
+/**
+ * Replaces the definition of a region.
+ *
+ * Content that belongs to it no more is pruned like other content; a download gets new
+ * content.
+ *
+ * @param store       an open store
+ * @param name        the name of the region
+ * @param definition  the @ref json_region "definition"
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND without such a region; SATCHEL_EINVALID;
+ * SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_regions_define(
+    satchel_store *store, satchel_bytes name, satchel_bytes definition);
+
+/**
+ * Returns all regions. Time grows with their content.
+ *
+ * @param store     an open store
+ * @param[out] out  a JSON array of @ref json_region_summary "regions", by name
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_regions_list(satchel_store *store, satchel_buffer *out);
+
+/**
+ * Returns a region with its state and sizes.
+ *
+ * @param store     an open store
+ * @param name      the name of the region
+ * @param[out] out  the @ref json_region_summary "region"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND without such a region.
+ */
+SATCHEL_API satchel_status satchel_regions_get(
+    satchel_store *store, satchel_bytes name, satchel_buffer *out);
+
+/**
+ * Deletes a region with its content, and returns its space to the file system.
+ *
+ * Content of another region, content that the active location shows, and assets to which
+ * something else refers stay.
+ *
+ * | field           | type    | meaning                                                  |
+ * | --------------- | ------- | -------------------------------------------------------- |
+ * | `sections`      | integer | the sections that were removed                           |
+ * | `entities`      | integer | the entities that were removed                           |
+ * | `bytes`         | integer | their bytes                                              |
+ * | `assets`        | integer | the assets that were removed                             |
+ * | `asset_bytes`   | integer | their bytes                                              |
+ * | `file_bytes`    | integer | the bytes by which the file shrank                       |
+ * | `waiting_files` | integer | the files of assets that a later prune deletes, because  |
+ * |                 |         | a reader or a backup uses files of the folder            |
+ *
+ * @param store     an open store
+ * @param name      the name of the region
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND without such a region; SATCHEL_EINVALID in a
+ * batch; SATCHEL_EREADONLY, SATCHEL_EFULL or SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_regions_delete(
+    satchel_store *store, satchel_bytes name, satchel_buffer *out);
+
+/**
+ * Writes a region into one file: a store of its own with the region, its content and its
+ * assets. What is not here is not in the file.
+ *
+ * | field            | type    | meaning                                                 |
+ * | ---------------- | ------- | ------------------------------------------------------- |
+ * | `sections`       | integer | the sections in the file                                |
+ * | `entities`       | integer | the entities in the file                                |
+ * | `assets`         | integer | the assets in the file                                  |
+ * | `missing_assets` | integer | the assets that are not here, or are encrypted here     |
+ * | `bytes`          | integer | the size of the file                                    |
+ *
+ * @param store     an open store
+ * @param name      the name of the region
+ * @param path      the path of the file, NUL-terminated UTF-8; a file of a region there is
+ *                  replaced
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND without such a region; SATCHEL_EFOREIGN when
+ * `path` names another program's file; SATCHEL_EINVALID in a batch; SATCHEL_EFULL, also for
+ * an asset of more than 512 MiB; SATCHEL_EIO. On failure the path has what it had.
+ */
+SATCHEL_API satchel_status satchel_regions_export(
+    satchel_store *store, satchel_bytes name, const char *path, satchel_buffer *out);
+
+/**
+ * Adds the region of a file that satchel_regions_export() wrote.
+ *
+ * The file may come from anywhere: it is opened read-only and checked completely first, and
+ * its content is stored like that of a delivery. What was fetched here later than there
+ * stays. A region of the same name gets the definition of the file.
+ *
+ * @param store     an open store
+ * @param path      the path of the file, NUL-terminated UTF-8
+ * @param[out] out  the @ref json_region_summary "region"; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND, SATCHEL_EFOREIGN, SATCHEL_EDAMAGED or
+ * SATCHEL_ENEWER for the file; SATCHEL_EINVALID in a batch; SATCHEL_EREADONLY, SATCHEL_EFULL
+ * or SATCHEL_EIO. On failure the store has what it had.
+ */
+SATCHEL_API satchel_status satchel_regions_import(
+    satchel_store *store, const char *path, satchel_buffer *out);
+
+/** @} */
 
 /**
  * @defgroup satchel_sessions Sessions

@@ -19,6 +19,8 @@ MODULES = {
     "assets": [("satchel.assets", "Assets", "Twin")],
     "catalogue": [
         ("satchel.catalogue", "Catalogue", "Twin"),
+        ("satchel.catalogue.regions", "Regions", "Twin"),
+        ("satchel.catalogue.regions", "Region", "Twin"),
         ("satchel.session", "Session", "ClosingTwin"),
     ],
     "photos": [
@@ -44,6 +46,8 @@ GENERIC = {"Records", "Watch"}
 READS = {
     "Assets": "get info read open list iterate",
     "Catalogue": "sections load plan has_cached locate search entity contexts entities active_location",
+    "Regions": "list get",
+    "Region": "summary state export",
     "Session": "state",
     "PhotoCatalogue": "export_shard get count query status modified_shards changes conflicts",
     "Records": "get text record get_many list ids count conflicts warnings",
@@ -72,7 +76,10 @@ PROPERTIES = {
     "state": "State",
     "assets": "Assets",
     "backup": "PhotoBackup",
+    "regions": "Regions",
 }
+#: Properties of these names that need a call.
+CALLED = {("Region", "state")}
 
 
 class Source:
@@ -141,7 +148,7 @@ class Method:
 
     def written(self) -> Iterator[str]:
         """The twin's lines."""
-        if self.is_property and self.name in PROPERTIES:
+        if self.is_property and self.name in PROPERTIES and (self.kind, self.name) not in CALLED:
             yield from self._property()
             return
         for node in self.nodes[:-1]:
@@ -320,7 +327,8 @@ def _imported(module: str, every: Dict[str, List[Method]]) -> Tuple[Names, Names
     kinds, methods = MODULES[module], [method for found in every.values() for method in found]
     hints = {found for method in methods for found in method.imports()}
     twins = {name for _, name in hints if name in TWINS}
-    twins |= {PROPERTIES.get(method.name, "") for method in methods if method.is_property} & set(TWINS)
+    own = (method for method in methods if method.is_property and (method.kind, method.name) not in CALLED)
+    twins |= {PROPERTIES.get(method.name, "") for method in own} & set(TWINS)
     runtime = {("typing", "TYPE_CHECKING"), ("satchel.aio._calls", "twin_of")}
     runtime |= {(f"satchel.aio._{'opening' if base == 'StoreTwin' else 'calls'}", base) for *_, base in kinds}
     runtime |= {(TWINS[name], name) for name in twins - set(every)}

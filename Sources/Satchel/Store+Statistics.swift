@@ -97,6 +97,9 @@ private struct StatisticsReader {
         try count("entities", "SELECT count(*) FROM entity WHERE size IS NOT NULL"),
       ]
     ]
+    if subjects.contains(RegionSchema.subject.name) {
+      counts["catalogue"]?.append(try count("regions", "SELECT count(*) FROM region"))
+    }
     if subjects.contains(PhotoSchema.subject.name) {
       counts["photos"] = [
         try count("directories", "SELECT count(*) FROM photo_catalogue"),

@@ -68,12 +68,20 @@ public final class Store: Sendable {
   // MARK: The subjects, made when they are first used
 
   /// The content that is scoped to places.
-  public var catalogue: Catalogue { lazyCatalogue.value { Catalogue(database: database) } }
+  public var catalogue: Catalogue {
+    lazyCatalogue.value {
+      // Not the store: the catalogue may outlive it.
+      let (lazyAssets, database) = (lazyAssets, database)
+      return Catalogue(database: database) { Self.assets(lazyAssets, database) }
+    }
+  }
 
   /// The bytes that documents refer to: pictures, sounds, files.
-  public var assets: AssetStore {
+  public var assets: AssetStore { Self.assets(lazyAssets, database) }
+
+  private static func assets(_ lazyAssets: Lazy<AssetStore>, _ database: Database) -> AssetStore {
     lazyAssets.value {
-      let assets = AssetStore(database)
+      let assets = AssetStore(database, pinned: Catalogue.pinnedAssets)
       assets.saveReadsWhenClosing()
       AssetStore.registerSealed(in: database)
       return assets
@@ -108,6 +116,7 @@ public final class Store: Sendable {
   static let subjects =
     (SQLiteVersion.hasRTree ? [SubjectSchema("position") { PositionIndex.subject }] : []) + [
       SubjectSchema("search") { SearchIndex.subject }, SubjectSchema("refresh") { RefreshSchema.subject },
+      SubjectSchema("regions") { RegionSchema.subject },
       SubjectSchema("stories") { StorySchema.subject },
       SubjectSchema("photos") { PhotoSchema.subject }, SubjectSchema("remotes") { RemoteSchema.subject },
       SubjectSchema("sync") { SyncLogSchema.subject }, SubjectSchema("records") { RecordSchema.subject },

@@ -10,6 +10,8 @@ struct AssetPruner {
   private var report = AssetPruneReport()
   /// Whether the store has a sync log and records, whose tables say which assets are in the remote.
   private let isSynchronized: Bool
+  /// The rows of assets that are not evicted.
+  var pinned: Set<Int64> = []
   private var connection: Connection { table.connection }
 
   init(_ table: AssetTable, now: Int64, grace: Int64 = AssetStore.grace) throws {
@@ -27,18 +29,40 @@ struct AssetPruner {
     """
 
   mutating func run(maxBytes: Int64?) throws -> AssetPruneReport {
-    try table.removeStaleReferences()
-    try connection.execute(
-      "CREATE TEMP TABLE IF NOT EXISTS asset_kept(id INTEGER PRIMARY KEY); DELETE FROM temp.asset_kept;")
-    try connection.execute("INSERT INTO temp.asset_kept \(Self.referenced)")
-    try keepVariants()
-    try removeUnused()
+    try findKept()
+    try removeUnused { _ in true }
     if let maxBytes { try shrink(to: maxBytes) }
     report.bytes = try connection.number("SELECT ifnull(sum(size), 0) FROM asset WHERE place > 0")
     report.onlyCopies = try onlyCopies()
     if let maxBytes { report.overBudget = max(0, report.bytes - maxBytes) }
     try connection.execute("DELETE FROM temp.asset_kept")
     return report
+  }
+
+  /// Removes those of some assets, and of what was derived from them, to which nothing refers any more.
+  mutating func release(_ ids: Set<Int64>) throws -> (count: Int, bytes: Int64) {
+    try findKept()
+    var (released, waiting) = (ids, ids.ordered())
+    while let id = waiting.popLast() {
+      try connection.each(
+        "SELECT v.variant FROM asset_variant v JOIN asset a ON a.sha256 = v.origin WHERE a.id = ?",
+        .integer(id)
+      ) { row in
+        let variant = try row.integer(0, in: AssetSchema.ids)
+        if released.insert(variant).inserted { waiting.append(variant) }
+      }
+    }
+    try removeUnused { released.contains($0) }
+    try connection.execute("DELETE FROM temp.asset_kept")
+    return (report.removed, report.removedBytes)
+  }
+
+  private func findKept() throws {
+    try table.removeStaleReferences()
+    try connection.execute(
+      "CREATE TEMP TABLE IF NOT EXISTS asset_kept(id INTEGER PRIMARY KEY); DELETE FROM temp.asset_kept;")
+    try connection.execute("INSERT INTO temp.asset_kept \(Self.referenced)")
+    try keepVariants()
   }
 
   /// The bytes of assets that are referred to, and neither at a URL, nor in the remote, nor derived.
@@ -95,14 +119,14 @@ struct AssetPruner {
   private func isRecent(_ row: AssetTable.Row) -> Bool { grace > 0 && row.usedAt > now - grace }
 
   /// Removes assets to which nothing refers, with their rows.
-  private mutating func removeUnused() throws {
+  private mutating func removeUnused(where isSelected: (Int64) -> Bool) throws {
     let unused = try candidates(
       """
       SELECT id, size, place, used_at, name, key, sha256 FROM asset LEFT JOIN asset_seal ON asset = id
       WHERE id NOT IN (SELECT id FROM temp.asset_kept)
       ORDER BY id
       """)
-    for candidate in unused {
+    for candidate in unused where isSelected(candidate.row.id) {
       guard !isRecent(candidate.row) else {
         if candidate.row.place != .absent { report.recent += candidate.row.size ?? 0 }
         continue
@@ -166,6 +190,7 @@ struct AssetPruner {
       """)
     for candidate in try variants + fetched + inRemote() {
       if bytes <= maxBytes { return }
+      if pinned.contains(candidate.row.id) { continue }
       guard !isRecent(candidate.row) else {
         report.recent += candidate.row.size ?? 0
         continue

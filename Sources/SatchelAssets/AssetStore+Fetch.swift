@@ -46,9 +46,11 @@ public struct AssetFetchReport: Equatable, Sendable, JSONConvertible {
     public var message: String
     /// When the next attempt is made, in Unix milliseconds; nil where no URL is known.
     public var retryAt: Int64?
+    /// The limit that its size exceeds; nil for other failures.
+    package var limit: Int64?
 
-    package init(asset: Asset, message: String, retryAt: Int64? = nil) {
-      (self.asset, self.message, self.retryAt) = (asset, message, retryAt)
+    package init(asset: Asset, message: String, retryAt: Int64? = nil, limit: Int64? = nil) {
+      (self.asset, self.message, self.retryAt, self.limit) = (asset, message, retryAt, limit)
     }
 
     public var json: JSONValue {
@@ -151,16 +153,21 @@ extension AssetStore {
     } catch let error as SatchelError where error.endsFetching {
       throw error
     } catch {
-      try fail(asset, url, (error as? SatchelError)?.message ?? "\(error)", &report)
+      let known = error as? SatchelError
+      try fail(
+        asset, url, known?.message ?? "\(error)", limit: known?.code == .full ? known?.details.limit : nil,
+        &report)
     }
   }
 
   private struct NotModified: Error {}
 
-  private func fail(_ asset: Asset, _ url: String, _ message: String, _ report: inout AssetFetchReport) throws
-  {
+  private func fail(
+    _ asset: Asset, _ url: String, _ message: String, limit: Int64? = nil, _ report: inout AssetFetchReport
+  ) throws {
     let retryAt = try write { try $0.noteFailure(url, message, now: $1.now) }
-    report.failed.append(AssetFetchReport.Failure(asset: asset, message: message, retryAt: retryAt))
+    report.failed.append(
+      AssetFetchReport.Failure(asset: asset, message: message, retryAt: retryAt, limit: limit))
   }
 
   private func knownURL(of asset: Asset) throws -> String? {

@@ -30,8 +30,8 @@ public struct AssetPruneReport: Equatable, Sendable, JSONConvertible {
 extension AssetStore {
   /// Removes the bytes of assets to which nothing refers. With a limit, also of assets that can be had again, until all
   /// together have at most so many bytes: variants first, then what the catalogue has fetched from URLs, then what is in
-  /// the remote, the least recently used first. Never removed are the only known copies of what is referred to, and what was
-  /// put, dropped or read within the last hour.
+  /// the remote, the least recently used first. Never removed are the only known copies of what is referred to, what belongs
+  /// to an offline region, and what was put, dropped or read within the last hour.
   ///
   /// - Throws: `SatchelError` `.invalid` for a negative limit and in a transaction, `.readOnly`, `.full`, `.io`, `.closed`
   @discardableResult
@@ -49,6 +49,7 @@ extension AssetStore {
     guard try database.has(AssetSchema.subject) else { return AssetPruneReport() }
     var report = try write { table, transaction in
       var pruner = try AssetPruner(table, now: transaction.now)
+      if maxBytes != nil { pruner.pinned = try pinned(transaction.connection) }
       return try pruner.run(maxBytes: maxBytes)
     }
     report.waitingFiles = try collect()
@@ -61,6 +62,17 @@ extension AssetStore {
     guard try database.has(AssetSchema.subject) else { return }
     var pruner = try AssetPruner(AssetTable(transaction.connection), now: transaction.now, grace: 0)
     _ = try pruner.run(maxBytes: nil)
+  }
+
+  /// Removes those of some assets to which nothing refers any more, whenever they were used. `collect` deletes their
+  /// files after the commit.
+  ///
+  /// - Parameter ids: their rows
+  package static func release(
+    _ ids: Set<Int64>, in transaction: Transaction
+  ) throws -> (count: Int, bytes: Int64) {
+    var pruner = try AssetPruner(AssetTable(transaction.connection), now: transaction.now, grace: 0)
+    return try pruner.release(ids)
   }
 
   /// Removes what nothing refers to, at most once an hour, and files without a row once in 30 days; a failure is left to

@@ -90,6 +90,29 @@ extension AssetStore {
     return try put(writer, type: type, expecting: digest, then: then)
   }
 
+  /// Puts the bytes of an asset of another store.
+  ///
+  /// - Parameter url: where that store fetched them; nil for none
+  /// - Returns: the row of the asset
+  package func copy(_ reader: AssetReader, url: String?) throws -> Int64 {
+    var row: Int64 = 0
+    _ = try put(expecting: AssetDigest(reader.sha256)) { writer in
+      var offset: Int64 = 0
+      while offset < reader.size {
+        let part = try reader.read(1 << 18, at: offset)
+        if part.isEmpty {
+          throw SatchelError(.damaged, "asset \(reader.sha256): has fewer bytes than it should have")
+        }
+        try writer.append(part)
+        offset += Int64(part.count)
+      }
+    } then: { table, id, transaction in
+      row = id
+      if let url { try table.noteFetched(url, as: id, .fetched(), now: transaction.now) }
+    }
+    return row
+  }
+
   /// Returns a writer for `put(_:type:isSensitive:)`.
   ///
   /// - Parameter digest: of the bytes, if it is known: those of a sensitive asset are never written as they are
@@ -100,11 +123,13 @@ extension AssetStore {
     guard !database.options.isReadOnly else {
       throw SatchelError(.readOnly, "\(database.path): opened read-only; open it writable to put assets")
     }
-    let limit = min(maxSize, database.isMemory ? Self.maxMemory : AssetSchema.sizes.upperBound)
+    let most =
+      database.isMemory ? Self.maxMemory : keepsRows ? Self.maxLargeRow : AssetSchema.sizes.upperBound
+    let limit = min(maxSize, most)
     let isSealed =
       try isSensitive || digest.flatMap { digest in try read { try $0.isSensitive(digest) } } ?? false
     if isSealed, database.keyring.current == nil { throw SatchelError.keyNotSet("asset") }
-    return try AssetWriter(database.isMemory ? nil : folder, limit: limit, isSealed: isSealed)
+    return try AssetWriter(database.isMemory || keepsRows ? nil : folder, limit: limit, isSealed: isSealed)
   }
 
   /// Puts the bytes that were appended to a writer.

@@ -14,14 +14,25 @@ public final class AssetStore: Sendable {
   /// When this handle last removed unused assets, on the monotonic clock.
   let lastCleaning = Locked<Int64?>(nil)
 
-  package init(_ database: Database) {
-    self.database = database
+  /// Returns the assets that are not evicted: those of offline regions of the catalogue.
+  let pinned: @Sendable (Connection) throws -> Set<Int64>
+
+  /// Whether larger assets are rows, too: all of the store is in one file.
+  let keepsRows: Bool
+
+  package init(
+    _ database: Database, keepsRows: Bool = false,
+    pinned: @escaping @Sendable (Connection) throws -> Set<Int64> = { _ in [] }
+  ) {
+    (self.database, self.keepsRows, self.pinned) = (database, keepsRows, pinned)
     folder = AssetFolder(of: database.realPath, calls: database.options.fileCalls)
   }
 
   /// The largest asset whose bytes are a row: measured on ext4 with synced commits, rows are 2 to 10 times as fast below,
   /// files above.
   package static let maxRow = 64 * 1024
+  /// The largest asset that can be a row: SQLite's limit is a little less than twice as high.
+  static let maxLargeRow: Int64 = 512 << 20
   /// The bytes that a store in memory keeps at most.
   static let maxMemory: Int64 = 256 << 20
   /// An asset that was put, dropped or read within this time, in milliseconds, is not removed: the record that refers to

@@ -8,7 +8,7 @@ extension Catalogue {
     var findings = try database.read { connection in
       var check = CatalogueCheck(connection: connection)
       try check.run()
-      return try check.findings + checkAssets(connection)
+      return try check.findings + checkAssets(connection) + Self.checkRegions(connection)
     }
     do {
       // Compares the index with its tokens; SQLite requires write access for it.
@@ -26,6 +26,19 @@ extension Catalogue {
 }
 
 extension Catalogue {
+  private static func checkRegions(_ connection: Connection) throws -> [StoreFinding] {
+    guard try RegionSchema.exists(in: connection) else { return [] }
+    var findings = try connection.findings(of: RegionSchema.invariants)
+    try connection.each("SELECT name, definition FROM region ORDER BY name") { row in
+      if (try? RegionDefinition(json: JSONValue(parsing: row.bytes(1)))) == nil {
+        findings.append(
+          StoreFinding(
+            code: "region_definition", message: "region \(row.text(0)): its definition cannot be read"))
+      }
+    }
+    return findings
+  }
+
   /// The rules that SQL can express; `CatalogueCheck` has the others.
   static let rules = [
     Invariant(

@@ -48,7 +48,7 @@ extension Catalogue {
   ///
   /// - Parameters:
   ///   - allowExpired: whether expired entities, and the rest of a stale section, stay in the content; `expired` lists
-  ///     the entities in either case
+  ///     the entities in either case. Those of a section of an offline region always stay
   ///   - inherit: whether the section may be inherited; see `sections`
   ///   - nearby: see `sections`
   ///   - storage: whether each entity keeps its `_storage`, so that persisting the content changes nothing; expired

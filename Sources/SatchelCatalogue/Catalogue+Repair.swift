@@ -8,6 +8,10 @@ extension Catalogue {
     try database.write { transaction in
       let connection = transaction.connection
       try connection.mend(Self.rules)
+      if try RegionSchema.exists(in: connection) {
+        try RegionTable(connection: connection).removeUnreadable()
+        try connection.mend(RegionSchema.invariants)
+      }
       try connection.run("DELETE FROM context_at WHERE context NOT IN (SELECT id FROM context)")
       let (references, counts) = try recount(connection)
       try connection.run("UPDATE entity SET reference_count = 0")

@@ -1,3 +1,4 @@
+import SatchelAssets
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
@@ -17,8 +18,12 @@ public final class Catalogue: Sendable {
   /// For a store that is opened read-only.
   let temporarySearchIndex = Locked<TemporarySearchIndex?>(nil)
 
-  package init(database: Database) {
+  private let makeAssets: @Sendable () -> AssetStore
+
+  /// - Parameter assets: those of the store
+  package init(database: Database, assets: (@Sendable () -> AssetStore)? = nil) {
     self.database = database
+    makeAssets = assets ?? { AssetStore(database, pinned: Catalogue.pinnedAssets) }
     leaseOwner = LeaseOwner(database)
     let (index, usage) = (index, usage)
     database.beforeClosing(isNeeded: usage.needsWrite) { transaction in
@@ -28,6 +33,9 @@ public final class Catalogue: Sendable {
   }
 
   deinit { refreshes.stop() }
+
+  /// The named parts of the catalogue that stay, whatever is pruned.
+  public var regions: Regions { Regions(catalogue: self, assets: makeAssets()) }
 
   /// The policy for an entity that is already stored.
   public enum Reuse: Sendable {

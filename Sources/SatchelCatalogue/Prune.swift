@@ -20,7 +20,7 @@ public struct PruneOptions: Sendable {
   /// Finally removes expired content, unreferenced entities and whole contexts, the least recently used first,
   /// until the catalogue's entities and templates have at most this many bytes. What other subjects have does not
   /// count. The search index is removed first and does not count either; the next search rebuilds it. What the
-  /// active location shows stays.
+  /// active location shows stays, and so does the content of offline regions.
   public var maxBytes: Int64?
 
   public init() {}
@@ -54,7 +54,8 @@ public struct PruneReceipt: Sendable, Equatable, JSONConvertible {
 }
 
 extension Catalogue {
-  /// Removes content, and returns its space to the file system.
+  /// Removes content, and returns its space to the file system. The content of offline regions stays, also where it is
+  /// expired.
   ///
   /// Without `expired` and `unreferenced`, it removes everything that `section`, `scope` and `location`
   /// select. An entity that a section still references is reported as missing afterwards, until it is
@@ -62,12 +63,11 @@ extension Catalogue {
   @discardableResult
   public func prune(_ options: PruneOptions = PruneOptions()) throws -> PruneReceipt {
     let before = try database.pageBytes()
-    let hasRefreshes = try database.has(RefreshSchema.subject)
     var receipt = try database.write { transaction in
       // Rows of entities must be in the index before they are deleted: see VariantIndex.nextRow.
       try index.merge(in: transaction)
       try usage.write(in: transaction)
-      var pruner = Pruner(options, transaction, hasRefreshes: hasRefreshes)
+      var pruner = try pruner(options, transaction)
       try pruner.run()
       if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 {
         pruner.noteChange()
@@ -82,7 +82,7 @@ extension Catalogue {
 
 extension Catalogue {
   /// Deletes the content of all variants of an entity, and returns its space to the file system. Sections that
-  /// reference it list it as missing, until it is delivered again.
+  /// reference it list it as missing, until it is delivered again. An offline region that has it is partial then.
   ///
   /// Time grows with the number of stored entities.
   @discardableResult
@@ -90,18 +90,26 @@ extension Catalogue {
     try deleting { try $0.delete(entity: entityID) }
   }
 
-  /// Deletes what was delivered for a location itself: its sections, and the entities that only they reference.
+  /// Deletes what was delivered for a location itself: its sections, and the entities that only they reference. An
+  /// offline region that has the location is partial then.
   @discardableResult
   public func deleteContext(_ location: Location) throws -> PruneReceipt {
     try deleting { try $0.delete(context: location) }
   }
 
+  func pruner(_ options: PruneOptions, _ transaction: Transaction) throws -> Pruner {
+    let connection = transaction.connection
+    return Pruner(
+      options, transaction,
+      pinned: try PinnedContent.all(in: connection, variants: { try self.index.view(of: connection) }),
+      hasRefreshes: try database.has(RefreshSchema.subject))
+  }
+
   private func deleting(_ body: (inout Pruner) throws -> Void) throws -> PruneReceipt {
     let before = try database.pageBytes()
-    let hasRefreshes = try database.has(RefreshSchema.subject)
     var receipt = try database.write { transaction in
       try index.merge(in: transaction)
-      var pruner = Pruner(PruneOptions(), transaction, hasRefreshes: hasRefreshes)
+      var pruner = try pruner(PruneOptions(), transaction)
       try body(&pruner)
       if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 { pruner.noteChange() }
       return pruner.receipt

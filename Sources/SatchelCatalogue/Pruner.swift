@@ -14,11 +14,15 @@ struct Pruner {
   /// again.
   private static let maxKeys = 1000
 
+  /// The content of offline regions.
+  private let pinned: PinnedContent
+  /// Whether pinned content is removed as well: by a call that names it.
+  private var removesPinned = false
   /// Whether the store has the table of requests to sources.
   private let hasRefreshes: Bool
 
-  init(_ options: PruneOptions, _ transaction: Transaction, hasRefreshes: Bool) {
-    self.hasRefreshes = hasRefreshes
+  init(_ options: PruneOptions, _ transaction: Transaction, pinned: PinnedContent, hasRefreshes: Bool) {
+    (self.pinned, self.hasRefreshes) = (pinned, hasRefreshes)
     self.options = options
     self.transaction = transaction
     connection = transaction.connection
@@ -51,6 +55,7 @@ struct Pruner {
   }
 
   mutating func delete(entity entityID: String) throws {
+    removesPinned = true
     var rows: [Int64] = []
     try connection.each("SELECT id FROM entity WHERE entity_id = ?", .text(entityID)) {
       rows.append($0.anyInteger(0))
@@ -59,7 +64,24 @@ struct Pruner {
     try entities.refreshBlocks(at: transaction.now)
   }
 
+  /// Removes the content of a deleted region that nothing else needs.
+  mutating func delete(_ content: PinnedContent) throws -> RegionDeletion {
+    var deletion = RegionDeletion()
+    let before = try liveBytes()
+    let active = try activeContexts()
+    for context in content.contexts.ordered() where !active.contains(context) {
+      deletion.sections += try removeSections(of: context) { content.sections.contains($0) }
+    }
+    try pruneUnreferenced(content.entities)
+    try entities.refreshBlocks(at: transaction.now)
+    if deletion.sections > 0 || receipt.entities > 0 { noteChange() }
+    deletion.entities = receipt.entities
+    deletion.bytes = max(0, before - (try liveBytes()))
+    return deletion
+  }
+
   mutating func delete(context location: Location) throws {
+    removesPinned = true
     let row = try ContextTable(connection: connection).exact(PlaceChain(location, in: connection))
     if row != 0 { try removeContexts([row]) }
     try entities.refreshBlocks(at: transaction.now)
@@ -133,7 +155,7 @@ struct Pruner {
       }
       return
     }
-    let sections = try selectedSections()
+    let sections = try selectedSections().filter { !isPinned(section: $0.id) }
     let rows = try referenced(by: sections)
     for section in sections {
       try SectionTable.remove(section.name, of: section.context, in: transaction)
@@ -151,7 +173,7 @@ struct Pruner {
 
   /// - Parameter ofAnyScope: whether the options' scope does not restrict it
   private mutating func prune(_ row: Int64, ofAnyScope: Bool = false) throws {
-    guard let record = try entities.record(row) else { return }
+    guard !isPinned(entity: row), let record = try entities.record(row) else { return }
     if !ofAnyScope, let scope = options.scope, record.scope != scope { return }
     guard let bytes = try entities.prune(row) else { return }
     changedEntities.add(record.entityID)
@@ -161,7 +183,9 @@ struct Pruner {
 
   private mutating func pruneUnreferenced(_ rows: Set<Int64>) throws {
     for row in rows.ordered()
-    where try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) == 0 {
+    where try !isPinned(entity: row)
+      && connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) == 0
+    {
       guard let record = try entities.record(row) else { continue }
       changedEntities.add(record.entityID)
       if let bytes = try entities.prune(row) {
@@ -194,18 +218,35 @@ struct Pruner {
     return found
   }
 
-  private mutating func removeContexts(_ rows: [Int64]) throws {
-    for row in rows {
-      if hasRefreshes, let location = try ContextTable(connection: connection).location(of: row) {
-        try RefreshTable(connection: connection).removeAll(RefreshTable.key(location))
-      }
-      let sections = try SectionTable(connection: connection).records(of: row)
-      let entities = try referenced(by: sections.map { (row, $0.name, $0.id) })
-      try ContextTable.remove(row, in: transaction)
-      for section in sections { changedSections.add(section.name) }
-      receipt.contexts += 1
-      try pruneUnreferenced(entities)
+  private func isPinned(section: Int64) -> Bool { !removesPinned && pinned.sections.contains(section) }
+
+  private func isPinned(entity row: Int64) -> Bool { !removesPinned && pinned.entities.contains(row) }
+
+  /// Removes those sections of a context that are not pinned, and the context when none is left.
+  ///
+  /// - Parameter isSelected: by the id of a section
+  /// - Returns: the number of removed sections
+  @discardableResult
+  private mutating func removeSections(of row: Int64, where isSelected: (Int64) -> Bool) throws -> Int {
+    let all = try SectionTable(connection: connection).records(of: row)
+    let sections = all.filter { isSelected($0.id) && !isPinned(section: $0.id) }
+    let entities = try referenced(by: sections.map { (row, $0.name, $0.id) })
+    if hasRefreshes, let location = try ContextTable(connection: connection).location(of: row) {
+      try RefreshTable(connection: connection).removeAll(RefreshTable.key(location))
     }
+    if sections.count == all.count {
+      try ContextTable.remove(row, in: transaction)
+      receipt.contexts += 1
+    } else {
+      for section in sections { try SectionTable.remove(section.name, of: row, in: transaction) }
+    }
+    for section in sections { changedSections.add(section.name) }
+    try pruneUnreferenced(entities)
+    return sections.count
+  }
+
+  private mutating func removeContexts(_ rows: [Int64]) throws {
+    for row in rows { try removeSections(of: row) { _ in true } }
   }
 
   // MARK: The byte budget
@@ -249,8 +290,9 @@ struct Pruner {
     }
     for context in try leastRecentlyUsed() {
       if live <= maxBytes { return }
-      templates += try templateBytes(of: context.row)
+      let before = try templateBytes(of: context.row)
       try removeContexts([context.row])
+      templates += before - (try templateBytes(of: context.row))
     }
   }
 }

@@ -58,6 +58,9 @@ struct SectionReader {
   ) throws -> RenderedContent? {
     guard var template = try sections.content(found.record.id) else { return nil }
     let isStale = !allowsExpired && found.record.isStale(at: now())
+    if isStale, try isPinned(found) {
+      return try render(found, allowsExpired: true, keepsTags: keepsTags, keepsMissing: keepsMissing)
+    }
     if isStale { catalogue.database.noteExpiry() }
     if found.context.coverage != .everything || isStale { template = try template.containersOnly() }
     var renderer = Renderer(
@@ -76,9 +79,20 @@ struct SectionReader {
       throw SatchelError(.damaged, "\(name): its content is not valid JSON: \(error)", underlying: error)
         .at(.section(found.record.name))
     }
-    if !renderer.expired.ids.isEmpty { catalogue.database.noteExpiry() }
+    if !renderer.expired.ids.isEmpty {
+      catalogue.database.noteExpiry()
+      // Offline, there is no other.
+      if !allowsExpired, try isPinned(found) {
+        return try render(found, allowsExpired: true, keepsTags: keepsTags, keepsMissing: keepsMissing)
+      }
+    }
     return RenderedContent(
       content: renderer.output, missing: renderer.missing.ids, expired: renderer.expired.ids)
+  }
+
+  /// Whether a section belongs to an offline region.
+  private func isPinned(_ found: VisibleSection) throws -> Bool {
+    try PinnedContent.has(found.record.name, of: found.context.row, in: connection)
   }
 
   // MARK: Plans

@@ -128,6 +128,12 @@ extension Database {
     _ path: String, _ options: StoreOptions, readOnly: Bool
   ) throws -> (connection: Connection, version: Int64) {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    if options.isImmutable, readOnly, !StoreFile.hasWAL(path) {
+      let connection = try Connection(
+        path: path, flags: flags, busyTimeout: options.busyTimeout, isImmutable: true,
+        vfsName: options.vfsName)
+      return (connection, try connection.number("PRAGMA user_version"))
+    }
     do {
       for _ in 0..<maximumReplacements {
         let connection = try Connection(
@@ -258,6 +264,8 @@ public struct StoreOptions: Sendable {
   public var queryTimeout: Int32 = 0
   /// The source of the time.
   public var clock = Clock.system
+  /// Whether no process writes to a file that is opened read-only: it gets no WAL files then.
+  package var isImmutable = false
   /// The name of the SQLite VFS that reads and writes the files; nil for the default.
   package var vfsName: String?
   /// The system calls for files that SQLite does not write.

@@ -31,7 +31,8 @@ struct SatchelTool: ParsableCommand {
       """,
     version: Store.versionDetails,
     subcommands: [
-      SyncCommand.self, ConflictsCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self,
+      SyncCommand.self, ConflictsCommand.self, CatalogueCommand.self, RegionCommand.self, PhotosCommand.self,
+      RecordsCommand.self,
       StateCommand.self, AssetsCommand.self, StoryCommand.self, StoreCommand.self, ReportCommand.self,
       DemoCommand.self,
     ])

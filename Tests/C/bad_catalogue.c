@@ -262,6 +262,47 @@ static void bad_storage(void) {
     }
 }
 
+static void regions(void) {
+    static const struct {
+        const char *what, *place, *definition;
+    } table[] = {
+        {"no JSON", "line ", "Paris"},
+        {"an array", NULL, "[]"},
+        {"no locations", "/locations", "{}"},
+        {"nowhere", "/locations", "{\"locations\":[]}"},
+        {"a location without a key", "/locations/0", "{\"locations\":[{\"locality\":\"Paris\"}]}"},
+        {"a radius around a country", "/locations/0/within",
+         "{\"locations\":[{\"location\":{\"country_code\":\"fr\"},\"within\":5}]}"},
+        {"a level that the location lacks", "/locations/0/level",
+         "{\"locations\":[{\"location\":{\"country_code\":\"fr\"},\"level\":\"locality\"}]}"},
+        {"an unknown member", "/section", "{\"locations\":[{\"country_code\":\"fr\"}],\"section\":\"a\"}"},
+        {"no sections", "/sections", "{\"locations\":[{\"country_code\":\"fr\"}],\"sections\":[]}"},
+        {"a negative limit", "/max_bytes", "{\"locations\":[{\"country_code\":\"fr\"}],\"max_bytes\":-1}"},
+        {"bad UTF-8", "line ", "{\"locations\":[{\"country_code\":\"\xFF\"}]}"},
+    };
+    const char *sound = "{\"locations\":[{\"country_code\":\"fr\"}]}";
+    for (size_t index = 0; index < sizeof table / sizeof *table; index++)
+        refused(table[index].what, SATCHEL_EINVALID, table[index].place,
+                satchel_regions_create(store, text("trip"), text(table[index].definition)));
+    refused("no name", SATCHEL_EINVALID, "name", satchel_regions_create(store, text(""), text(sound)));
+    refused("a name with a line end", SATCHEL_EINVALID, "name",
+            satchel_regions_create(store, text("a\nb"), text(sound)));
+    refused("an unknown region", SATCHEL_ENOTFOUND, "trip", satchel_regions_define(store, text("trip"), text(sound)));
+    refused_out("an unknown region", SATCHEL_ENOTFOUND, "trip", satchel_regions_get(store, text("trip"), &out));
+    refused_out("an unknown region", SATCHEL_ENOTFOUND, "trip", satchel_regions_delete(store, text("trip"), &out));
+    refused_out("an unknown region", SATCHEL_ENOTFOUND, "trip",
+                satchel_regions_export(store, text("trip"), "trip.region", &out));
+    refused_out("no path", SATCHEL_EINVALID, "path", satchel_regions_import(store, NULL, &out));
+    refused_out("an absent file", SATCHEL_ENOTFOUND, "absent.region",
+                satchel_regions_import(store, "absent.region", &out));
+    refused_out("no file", SATCHEL_EINVALID, "path", satchel_regions_import(store, ":memory:", &out));
+    must(satchel_regions_create(store, text("trip"), text(sound)), "creating a region");
+    refused("another definition", SATCHEL_ECONSTRAINT, "trip",
+            satchel_regions_create(store, text("trip"), text("{\"locations\":[{\"country_code\":\"de\"}]}")));
+    refused_out("no path", SATCHEL_EINVALID, "path", satchel_regions_export(store, text("trip"), NULL, &out));
+    must(satchel_regions_delete(store, text("trip"), NULL), "deleting a region");
+}
+
 int main(void) {
     store = open_watched();
     must(satchel_session_new(store, NULL, NULL, NULL, NULL, &session), "beginning a session");
@@ -273,6 +314,7 @@ int main(void) {
     options();
     texts();
     extremes();
+    regions();
     satchel_session_free(session);
     close_watched();
     bad_storage();

@@ -48,6 +48,13 @@ static void no_store(const char *what, satchel_store *store) {
     refused(what, wanted, NULL, satchel_catalogue_set_active_location(store, place));
     refused_out(what, wanted, NULL, satchel_catalogue_active_location(store, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_prune(store, NULL, &out));
+    refused(what, wanted, NULL, satchel_regions_create(store, text("trip"), text("{\"locations\":[" PARIS "]}")));
+    refused(what, wanted, NULL, satchel_regions_define(store, text("trip"), text("{\"locations\":[" PARIS "]}")));
+    refused_out(what, wanted, NULL, satchel_regions_list(store, &out));
+    refused_out(what, wanted, NULL, satchel_regions_get(store, text("trip"), &out));
+    refused_out(what, wanted, NULL, satchel_regions_delete(store, text("trip"), &out));
+    refused_out(what, wanted, NULL, satchel_regions_export(store, text("trip"), "trip.region", &out));
+    refused_out(what, wanted, NULL, satchel_regions_import(store, "trip.region", &out));
 
     satchel_observer *observer = (satchel_observer *)&releases;
     refused(what, wanted, NULL, satchel_store_observe(store, hear, NULL, count_release, &observer));

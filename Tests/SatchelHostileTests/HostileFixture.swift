@@ -46,6 +46,9 @@ final class HostileFixture: Sendable {
       INSERT INTO asset_garbage(name) VALUES(zeroblob(32));
       INSERT INTO asset_transfer(asset, file) SELECT max(id), '0123456789abcdef0123456789abcdef' FROM asset;
       INSERT INTO asset_sweep(id, swept_at) VALUES(1, 5);
+      UPDATE region SET downloaded_at = 5;
+      INSERT INTO region_item SELECT id, '{"country_code":"cn"}', 'cuisine', 0, 5, 'offline' FROM region;
+      INSERT INTO region_skip SELECT id, 1, 5 FROM region;
       """)
     try raw.settle()
     bytes = try Data(contentsOf: URL(filePath: path))
@@ -139,6 +142,9 @@ final class HostileFixture: Sendable {
     _ = try store.catalogue.search("name")
     _ = try store.catalogue.persist(section("news", 5 + device), at: Location(json: beijing))
     try store.catalogue.setActiveLocation(Location(json: shanghai))
+    let area = RegionDefinition.Area(try Location(json: shanghai), within: 5000, level: .country)
+    try store.catalogue.regions.create(
+      "trip", RegionDefinition(areas: [area], sections: ["cuisine", "sights"]))
 
     let library = try store.stories(in: folder + "/stories")
     _ = try library.refresh()

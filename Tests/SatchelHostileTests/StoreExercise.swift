@@ -89,6 +89,7 @@ final class StoreExercise {
     attempt(which + "active") { try store.catalogue.activeLocation() }
     attempt(which + "entities") { try store.catalogue.entities(of: "cuisine") }
     attempt(which + "contexts") { try store.catalogue.contexts() }
+    attempt(which + "regions") { try store.catalogue.regions.list() }
     attempt(which + "statistics") { try store.statistics() }
     attempt(which + "info") { try store.info() }
 
@@ -175,6 +176,8 @@ final class StoreExercise {
       }
     }
     attempt("set active") { try store.catalogue.setActiveLocation(nil) }
+    attempt("export region") { try store.catalogue.regions["trip"]?.export(to: path + ".exported") }
+    attempt("delete region") { try store.catalogue.regions["trip"]?.delete() }
     attempt("refresh") {
       let library = try store.stories(in: fixture.stories)
       try library.markPurchased("two")

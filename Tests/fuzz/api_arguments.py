@@ -91,6 +91,8 @@ TEXTS: dict[str, Text] = {
     "name": choosing("theme", "recent", "é", "n" * 255),
     "media_type": choosing("", "image/png", "t" * 256, "a\nb"),
     "asset": _json(documents.asset),
+    "region_name": choosing("trip", "trip", "city", "", "n" * 129),
+    "region": _json(documents.region),
     "asset_paths": choosing("[]", '["/*/picture"]', '["/a/b", "/*"]', '["a"]'),
     "base_url": choosing("http://127.0.0.1:1", "http://localhost:1/a?b", "ftp://a", "http://a:b@c", ""),
     "source_options": choosing(

@@ -82,6 +82,25 @@ def location(dice: Dice) -> object:
     return dice.choice(PLACES)
 
 
+def region(dice: Dice) -> object:
+    """The definition of an offline region, or a wrong one."""
+    areas: list[object] = []
+    for _ in range(dice.randrange(4)):
+        area: dict[str, object] = {"location": location(dice)}
+        if dice.random() < 0.3:
+            area["within"] = dice.choice([0, 1000.5, 1e9, -1, "far"])
+        if dice.random() < 0.3:
+            area["level"] = dice.choice(SCOPES)
+        areas.append(dice.choice([area, location(dice)]))
+    return {
+        "locations": areas,
+        "sections": dice.choice([None, None, SECTIONS[:1], SECTIONS, [], [7]]),
+        "assets": dice.choice([True, False, None, 1]),
+        "max_bytes": dice.choice([None, None, 0, 10**6, -1]),
+        "max_asset_bytes": dice.choice([None, 1, 10**6, 0, 2**62]),
+    }
+
+
 def content(dice: Dice, depth: int = 0) -> object:
     """A section's content: entities inside of entities."""
     node: dict[str, object] = {"title": dice.choice("uvw"), "value": value(dice)}

@@ -264,6 +264,13 @@ ROLES = {
     "satchel_assets_fetch_remote": "store asset_list remote",
     "satchel_assets_read_remote": "store asset remote",
     "satchel_catalogue_assets": "store section_name asset_paths",
+    "satchel_regions_create": "store region_name region",
+    "satchel_regions_define": "store region_name region",
+    "satchel_regions_list": "store",
+    "satchel_regions_get": "store region_name",
+    "satchel_regions_delete": "store region_name",
+    "satchel_regions_export": "store region_name region_files",
+    "satchel_regions_import": "store region_files",
     "satchel_photos_thumbnail": "photos md5",
 }
 
@@ -318,6 +325,7 @@ PATHS = {
     "damaged": ["../stores/a", "../stores/b", "../backups/a", "cut", "flipped", "text"],
     "recovered": [str(number) for number in range(30)],
     "exports": ["a", "a", "b"],
+    "region_files": ["a", "a", "b", "../backups/a", "../damaged/cut", "../damaged/flipped"],
     "mirrors": ["a.json", "b.json"],
     "remotes": ["a", "a", "a", "b"],
     "photo_folder": ["", "", "more", "baseline.jpg"],

@@ -86,6 +86,10 @@ def fill_guide(folder):
         dumplings = {"小籠包": entity("food:xlb", "country", text="Soup dumplings")}
         store.catalogue.persist({"country_code": "CN"}, {"section": "food", "content": dumplings})
         store.records("trips").put("one", {"title": "Porto"})
+        store.catalogue.regions.create("porto", [porto]).export(folder / "porto.region")
+    (folder / "porto").mkdir()
+    delivery = {"location": porto, "sections": [{"section": "facts", "content": sections["facts"]}]}
+    (folder / "porto/1.json").write_text(json.dumps(delivery))
 
 
 def fill_pictures(folder):

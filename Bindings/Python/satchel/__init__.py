@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from satchel import assets, backup, photos, records, remote, sources, state, stories
     from satchel.assets import Asset
     from satchel.backup import Backup, recover, restore
+    from satchel.catalogue.regions import Region, Regions
     from satchel.photos import Photo, PhotoCatalogue
     from satchel.records import Record, Records
     from satchel.remote import NOT_MODIFIED, SyncProgress
@@ -139,6 +140,8 @@ __all__ = [
     "Record",
     "RecordKey",
     "Records",
+    "Region",
+    "Regions",
     "Resolved",
     "Retry",
     "SatchelError",
@@ -201,6 +204,8 @@ _LATER = {
     "PhotoCatalogue": "photos",
     "Record": "records",
     "Records": "records",
+    "Region": "catalogue.regions",
+    "Regions": "catalogue.regions",
     "Retry": "sources",
     "Source": "sources",
     "SourceError": "sources",

@@ -13,6 +13,8 @@ import satchel.aio
 TWINS: Dict[type, type] = {
     satchel.Store: satchel.aio.Store,
     satchel.Catalogue: satchel.aio.Catalogue,
+    satchel.Regions: satchel.aio.Regions,
+    satchel.Region: satchel.aio.Region,
     satchel.Session: satchel.aio.Session,
     satchel.PhotoCatalogue: satchel.aio.PhotoCatalogue,
     satchel.photos.PhotoBackup: satchel.aio.PhotoBackup,

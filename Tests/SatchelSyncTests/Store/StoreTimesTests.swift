@@ -32,6 +32,7 @@ struct StoreTimesTests {
     "record_kept.record", "record_kept.version", "record_key.first", "record_migration.collection",
     "record_mirror.collection", "record_reference.relation", "record_reference.source",
     "record_relation.id", "record_value.index_id", "record_value.record", "search_change.entity",
+    "region.id", "region_item.region", "region_skip.max_size", "region_skip.region", "region_skip.source",
     "section.context", "section.id", "section.time_to_live", "section_at.context", "section_at.place",
     "section_content.section",
     "story_file.checker", "story_file.choices",

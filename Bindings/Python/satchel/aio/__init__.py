@@ -28,7 +28,7 @@ from typing import Callable, Optional
 from satchel import store as _blocking
 from satchel._encoding import FilePath
 from satchel.aio._assets import Assets
-from satchel.aio._catalogue import Catalogue, Session
+from satchel.aio._catalogue import Catalogue, Region, Regions, Session
 from satchel.aio._opening import Opening
 from satchel.aio._photos import PhotoBackup, PhotoCatalogue
 from satchel.aio._records import Records
@@ -46,6 +46,8 @@ __all__ = [
     "PhotoBackup",
     "PhotoCatalogue",
     "Records",
+    "Region",
+    "Regions",
     "Scores",
     "Session",
     "State",

@@ -12,7 +12,7 @@ as it was sent, without ``_storage``.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, Iterable, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional
 
 from satchel import _abi, _encoding
 from satchel._encoding import Duration
@@ -33,6 +33,9 @@ from satchel.errors import InvalidArgument
 from satchel.session import Session
 from satchel.values import PruneReceipt, Receipt, receipt_from, record_from
 
+if TYPE_CHECKING:
+    from satchel.catalogue.regions import Regions
+
 __all__ = ["Catalogue", "Delivery", "Location", "SectionPayload"]
 
 _LARGEST = 2**63 - 1
@@ -47,6 +50,13 @@ class Catalogue(ReadableCatalogue):
     """
 
     __slots__ = ()
+
+    @property
+    def regions(self) -> Regions:
+        """Returns the offline regions: named parts of the catalogue that stay."""
+        from satchel.catalogue.regions import Regions
+
+        return Regions(self._store)
 
     def persist(
         self,
@@ -214,6 +224,7 @@ class Catalogue(ReadableCatalogue):
     ) -> PruneReceipt:
         """Removes content, and shrinks the file.
 
+        The content of offline regions stays, also where it has expired.
         ``section``, ``scope`` and ``location`` restrict ``expired`` and ``unreferenced``; when both of these
         are false, everything in the restriction is removed. A removed entity that a section still refers to
         is listed as missing until it is delivered again.
@@ -227,7 +238,7 @@ class Catalogue(ReadableCatalogue):
             milliseconds, with the entities that only they refer to; the active location stays
         :param max_bytes: then removes, while the catalogue's entities and templates have more bytes: expired
             and unreferenced entities, then whole places, the least recently used first; what the active
-            location shows stays
+            location shows and the content of offline regions stay
         :returns: the numbers of removed entities, contexts and bytes
         :raises InvalidArgument: for an empty name, a negative number, or an invalid location
         """

@@ -1,0 +1,343 @@
+"""Offline regions: named parts of the catalogue that stay, whatever is pruned.
+
+A region is defined by locations, by sections, and by whether the assets that its content refers to belong
+to it. What is stored for its locations belongs to it at once; nothing of it is pruned, and it stays readable
+after it has expired.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
+
+from satchel import _encoding
+from satchel._html import Rows
+from satchel._library import check, json_answer, library
+from satchel._payloads import LocationDocument
+from satchel.errors import InvalidArgument
+from satchel.values import record_from, records_from
+
+if TYPE_CHECKING:
+    from satchel.store import Store
+
+__all__ = [
+    "Region",
+    "RegionDeletion",
+    "RegionExport",
+    "RegionFailure",
+    "RegionSize",
+    "RegionSummary",
+    "Regions",
+]
+
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class RegionSize:
+    """The sizes of a region, as far as the store knows them.
+
+    A download makes ``requests`` for content, of which ``requests_left`` are left. Here are ``sections`` and
+    ``entities`` with ``bytes`` of content, and ``assets`` with ``asset_bytes``; of the entities, ``missing``
+    are no longer stored, and ``expired`` are expired. To come are ``assets_left``, with
+    ``asset_bytes_left`` for those whose size is known and ``unknown_sizes`` others; ``too_large`` are larger
+    than the region allows.
+    """
+
+    requests: int
+    requests_left: int
+    sections: int
+    entities: int
+    missing: int
+    expired: int
+    bytes: int
+    assets: int
+    asset_bytes: int
+    assets_left: int
+    asset_bytes_left: int
+    unknown_sizes: int
+    too_large: int
+
+
+@dataclass(frozen=True)
+class RegionFailure:
+    """A part of a region that could not be downloaded.
+
+    It is a ``location``, with a ``section`` or None for all of it, or an ``asset``; ``message`` says why.
+    """
+
+    location: Optional[Dict[str, Any]]
+    section: Optional[str]
+    asset: Optional[Dict[str, Any]]
+    message: str
+
+
+@dataclass(frozen=True)
+class RegionSummary:
+    """A region with its state.
+
+    It has a ``name``, a ``definition`` as a dict, a ``state`` ("new", "partial", "complete", or "stale": all
+    is here, and some of it is expired), a ``size``, and ``failed``: what could not be downloaded.
+    ``created_at``, ``updated_at`` (when it was last defined) and ``downloaded_at`` (when a download last had
+    nothing left to do, or None) are Unix milliseconds.
+    """
+
+    name: str
+    definition: Dict[str, Any]
+    state: str
+    size: RegionSize
+    failed: List[RegionFailure]
+    created_at: int
+    updated_at: int
+    downloaded_at: Optional[int]
+
+
+@dataclass(frozen=True)
+class RegionDeletion:
+    """The result of deleting a region.
+
+    ``sections`` and ``entities`` with ``bytes``, and ``assets`` with ``asset_bytes`` were removed; the file
+    shrank by ``file_bytes``. ``waiting_files`` of assets are deleted by a later prune, because a reader or a
+    backup uses files of the folder.
+    """
+
+    sections: int
+    entities: int
+    bytes: int
+    assets: int
+    asset_bytes: int
+    file_bytes: int
+    waiting_files: int
+
+
+@dataclass(frozen=True)
+class RegionExport:
+    """The content of a file of a region.
+
+    It has ``sections``, ``entities`` and ``assets``; ``missing_assets`` are not here, or are encrypted here.
+    The file has ``bytes``.
+    """
+
+    sections: int
+    entities: int
+    assets: int
+    missing_assets: int
+    bytes: int
+
+
+def _summary(answer: Dict[str, Any]) -> RegionSummary:
+    return record_from(
+        RegionSummary,
+        answer,
+        size=record_from(RegionSize, answer["size"]),
+        failed=records_from(RegionFailure, answer["failed"]),
+    )
+
+
+class Region:
+    """An offline region: a name, under which the store keeps its definition.
+
+    All methods may be called on any thread; all raise :class:`satchel.NotFound` once it is deleted.
+    """
+
+    __slots__ = ("_name", "_store")
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<satchel.Region {self._name!r}>"
+
+    @property
+    def name(self) -> str:
+        """Returns the name of the region."""
+        return self._name
+
+    def summary(self) -> RegionSummary:
+        """Returns the region with its state and sizes.
+
+        :raises NotFound: when it was deleted
+        """
+        return _summary(
+            json_answer(
+                library.satchel_regions_get, self._store._pointer, _encoding.lend_text(self._name, "name")
+            )
+        )
+
+    @property
+    def state(self) -> str:
+        """Returns "new", "partial", "complete", or "stale": all is here, and some of it is expired."""
+        return self.summary().state
+
+    def define(
+        self,
+        locations: Iterable[LocationDocument],
+        sections: Optional[Iterable[str]] = None,
+        assets: bool = True,
+        within: Optional[float] = None,
+        level: Optional[str] = None,
+        max_bytes: Optional[int] = None,
+        max_asset_bytes: Optional[int] = None,
+    ) -> None:
+        """Replaces the definition.
+
+        Content that belongs to it no more is pruned like other content; a download gets new content.
+
+        :param locations: as in :meth:`Regions.create`
+        :param sections: as in :meth:`Regions.create`
+        :param assets: as in :meth:`Regions.create`
+        :param within: as in :meth:`Regions.create`
+        :param level: as in :meth:`Regions.create`
+        :param max_bytes: as in :meth:`Regions.create`
+        :param max_asset_bytes: as in :meth:`Regions.create`
+        :raises NotFound: when it was deleted
+        """
+        definition = _definition(locations, sections, assets, within, level, max_bytes, max_asset_bytes)
+        check(
+            library.satchel_regions_define(
+                self._store._pointer,
+                _encoding.lend_text(self._name, "name"),
+                _encoding.lend_value(definition, "definition"),
+            )
+        )
+
+    def delete(self) -> RegionDeletion:
+        """Deletes the region with its content, and shrinks the file.
+
+        Content of another region, content that the active location shows, and assets to which something else
+        refers stay.
+
+        :raises NotFound: when it was deleted
+        :raises InvalidArgument: in a batch
+        """
+        answer = json_answer(
+            library.satchel_regions_delete, self._store._pointer, _encoding.lend_text(self._name, "name")
+        )
+        return record_from(RegionDeletion, answer)
+
+    def export(self, path: Any) -> RegionExport:
+        """Writes the region into one file, which :meth:`Regions.import_` adds to another store.
+
+        :param path: the file; one of a region is replaced
+        :raises ForeignFile: when another program's file is at the path
+        :raises NotFound: when the region was deleted
+        :raises InvalidArgument: in a batch
+        """
+        _, file = _encoding.file_path(path, "path")
+        answer = json_answer(
+            library.satchel_regions_export,
+            self._store._pointer,
+            _encoding.lend_text(self._name, "name"),
+            file,
+        )
+        return record_from(RegionExport, answer)
+
+
+class Regions:
+    """The offline regions of a catalogue: ``store.catalogue.regions``."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def create(
+        self,
+        name: str,
+        locations: Iterable[LocationDocument],
+        sections: Optional[Iterable[str]] = None,
+        assets: bool = True,
+        within: Optional[float] = None,
+        level: Optional[str] = None,
+        max_bytes: Optional[int] = None,
+        max_asset_bytes: Optional[int] = None,
+    ) -> Region:
+        """Creates a region. Nothing is downloaded; what is stored for its locations belongs to it at once.
+
+        :param name: 1 to 128 bytes without control characters
+        :param locations: 1 to 1,000 locations, or dicts with ``location``, and ``within`` or ``level``
+        :param sections: the names of the sections; None for all
+        :param assets: whether the bytes of the assets that the content refers to belong to it
+        :param within: all delivered locations within so many metres of each location belong to it
+        :param level: all delivered locations in each location's place at this level belong to it
+        :param max_bytes: the maximum number of bytes of content and assets; None for no limit
+        :param max_asset_bytes: larger assets do not belong to it; None for 64 MiB
+        :returns: the region; an existing one with the same definition
+        :raises Constraint: when it exists with another definition
+        :raises InvalidArgument: for an invalid definition
+        """
+        definition = _definition(locations, sections, assets, within, level, max_bytes, max_asset_bytes)
+        check(
+            library.satchel_regions_create(
+                self._store._pointer,
+                _encoding.lend_text(name, "name"),
+                _encoding.lend_value(definition, "definition"),
+            )
+        )
+        return Region(self._store, name)
+
+    def list(self) -> List[RegionSummary]:
+        """Returns all regions with their states, by name. Time grows with their content."""
+        answer = json_answer(library.satchel_regions_list, self._store._pointer)
+        return Rows([_summary(each) for each in answer])
+
+    def get(self, name: str) -> Region:
+        """Returns a region.
+
+        :param name: its name
+        :raises NotFound: when there is none of that name
+        """
+        region = Region(self._store, name)
+        region.summary()
+        return region
+
+    def import_(self, path: Any) -> Region:
+        """Adds the region of a file that :meth:`Region.export` wrote.
+
+        The file may come from anywhere: it is opened read-only and checked completely first, and its content
+        is stored like that of a delivery. What was fetched here later than there stays.
+
+        :param path: the file
+        :returns: the region; one of the same name gets the definition of the file
+        :raises NotFound, ForeignFile, Damaged, NewerVersion: for the file; the store has what it had
+        :raises InvalidArgument: in a batch
+        """
+        _, file = _encoding.file_path(path, "path")
+        answer = json_answer(library.satchel_regions_import, self._store._pointer, file)
+        return Region(self._store, answer["name"])
+
+
+def _definition(
+    locations: Iterable[LocationDocument],
+    sections: Optional[Iterable[str]],
+    assets: bool,
+    within: Optional[float],
+    level: Optional[str],
+    max_bytes: Optional[int],
+    max_asset_bytes: Optional[int],
+) -> Dict[str, Any]:
+    if isinstance(locations, (dict, str, bytes)):
+        raise InvalidArgument("locations: is one location, not a list of locations")
+    areas: List[Union[Dict[str, Any], Any]] = []
+    for each in locations:
+        area: Any = each
+        if (within is not None or level is not None) and isinstance(each, dict) and "location" not in each:
+            area = {"location": each}
+            if within is not None:
+                area["within"] = _encoding.number(within, "within")
+            if level is not None:
+                area["level"] = level
+        areas.append(area)
+    if isinstance(sections, (str, bytes)):
+        raise InvalidArgument("sections: is one name, not a list of names")
+    definition: Dict[str, Any] = {
+        "locations": areas,
+        "sections": None if sections is None else list(sections),
+        "assets": bool(assets),
+    }
+    if max_bytes is not None:
+        definition["max_bytes"] = _encoding.whole(max_bytes, "max_bytes", 0, _LARGEST)
+    if max_asset_bytes is not None:
+        definition["max_asset_bytes"] = _encoding.whole(max_asset_bytes, "max_asset_bytes", 1, _LARGEST)
+    return definition
