@@ -58,7 +58,8 @@ let package = Package(
     .target(
       name: "SatchelCatalogue",
       dependencies: [
-        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelAssets", "SatchelJSON", "CScan", "CUTF8Proc",
+        "SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelAssets", "SatchelJSON", "CScan",
+        "CUTF8Proc",
       ]),
     .target(
       name: "SatchelPhotos",

@@ -1755,11 +1755,17 @@ typedef struct satchel_asset_writer satchel_asset_writer;
  * Fetches one URL, and appends the bytes to the writer: a function of the host.
  *
  * The URL comes from a document: the function decides on redirects, and on addresses that
- * it does not ask. It may use the store, but not close it.
+ * it does not ask. It may use the store, but not close it. The request is
+ *
+ * | field      | type           | meaning                                                  |
+ * | ---------- | -------------- | -------------------------------------------------------- |
+ * | `url`      | string         | the URL                                                  |
+ * | `etag`     | string or null | the ETag of the bytes that are here                      |
+ * | `sha256`   | string or null | the SHA-256 that the reference states; others are refused |
+ * | `max_size` | integer        | the maximum size in bytes; more are refused              |
  *
  * @param context  the context that was given with the function
- * @param request  {"url": string, "etag": string or null}, the ETag of the bytes that are
- *                 here; valid during the callback
+ * @param request  a JSON object, see above; valid during the callback
  * @param writer   receives the bytes, the ETag, and the cause of a failure
  *
  * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_NOT_MODIFIED when the bytes are those of
@@ -3085,6 +3091,67 @@ SATCHEL_API satchel_status satchel_regions_list(satchel_store *store, satchel_bu
 SATCHEL_API satchel_status satchel_regions_get(
     satchel_store *store, satchel_bytes name, satchel_buffer *out);
 
+/** Options for downloading a region; start from SATCHEL_REGION_OPTIONS_INIT. */
+typedef struct satchel_region_options {
+    /** sizeof(satchel_region_options). */
+    size_t size;
+    /** Asks also for content that has an etag, whether it has changed. */
+    bool update;
+    /** The number of requests that are sent at the same time, 1 to 16; 0 means 4. */
+    int32_t parallel;
+    /** No asset is begun after so many bytes; 0 means no limit. */
+    int64_t max_bytes;
+    /** Receives {"items_done", "items", "bytes_done", "bytes"} (integers): the requests and
+     *  assets, and their bytes, that are done, and all that are known so far. What is done
+     *  never goes back, also when a download was broken off and begins again. Called by one
+     *  thread at a time. May be NULL. */
+    satchel_progress_callback progress;
+    /** Passed to `progress`. */
+    void *context;
+} satchel_region_options;
+
+/** The default options for downloading a region. */
+#define SATCHEL_REGION_OPTIONS_INIT \
+    { sizeof(satchel_region_options), false, 0, 0, NULL, NULL }
+
+/**
+ * Gets what is missing or expired of a region: content, then the assets that it refers to.
+ *
+ * Whatever has arrived is stored, so that after a cancellation, a kill or a loss of power
+ * the next call goes on with what is left. An item that fails is in the result and stops no
+ * other.
+ *
+ * | field           | type    | meaning                                                   |
+ * | --------------- | ------- | --------------------------------------------------------- |
+ * | `state`         | string  | the state afterwards                                      |
+ * | `requests`      | integer | the requests for content                                  |
+ * | `content_bytes` | integer | the bytes of their answers                                |
+ * | `refreshed`     | integer | the sections that were stored                             |
+ * | `unchanged`     | integer | the sections that had not changed                         |
+ * | `not_found`     | integer | the requests for which the source has no content          |
+ * | `assets`        | integer | the assets that were fetched                              |
+ * | `asset_bytes`   | integer | their bytes                                               |
+ * | `failed`        | array   | as of a @ref json_region_summary "region"                 |
+ * | `waiting`       | integer | the items that were left, because of `max_bytes` or of the network |
+ * | `size`          | object  | the @ref json_region_size "sizes" afterwards              |
+ *
+ * @param store     an open store
+ * @param name      the name of the region
+ * @param source    where the content and the bytes of assets come from
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK, also when items failed; SATCHEL_ECANCELLED; SATCHEL_EFULL, with
+ * the region's name, when the limit of its definition is reached or the disk is full;
+ * SATCHEL_ENOTFOUND without such a region; SATCHEL_EINVALID in a batch; SATCHEL_EREADONLY or
+ * SATCHEL_EIO.
+ *
+ * **Threads** The functions of the source are called on up to `parallel` threads.
+ */
+SATCHEL_API satchel_status satchel_regions_download(
+    satchel_store *store, satchel_bytes name, satchel_source *source,
+    const satchel_region_options *options, satchel_buffer *out);
+
 /**
  * Deletes a region with its content, and returns its space to the file system.
  *
@@ -3158,6 +3225,124 @@ SATCHEL_API satchel_status satchel_regions_import(
 /** @} */
 
 /**
+ * @defgroup satchel_refreshing Refreshing
+ * Keeping the content of the catalogue fresh by a @ref satchel_sources "source".
+ *
+ * A request is sent for what is missing, expired or old, and only one at a time for a
+ * location and section, by all threads and processes: other calls wait for its answer.
+ * After a failure the next request is sent after 5 seconds at the earliest, then after 10,
+ * and so on up to an hour, half of it at random, also after a restart; what is stored stays.
+ * @{
+ */
+
+/** The network, as the host sees it. */
+typedef enum satchel_network {
+    /** Everything that is due is asked for. */
+    SATCHEL_NETWORK_FREE = 0,
+    /** Content that is missing or expired is asked for, and old content is not. */
+    SATCHEL_NETWORK_METERED = 1,
+    /** Nothing is asked for. */
+    SATCHEL_NETWORK_NONE = 2
+} satchel_network;
+
+/**
+ * Returns the network, before each request.
+ *
+ * @param context  `network_context` of the options
+ *
+ * **Returns** a satchel_network; other values count as SATCHEL_NETWORK_FREE.
+ *
+ * **Threads** Called on the thread that sends the request, also one of the library.
+ */
+typedef satchel_network (*satchel_network_callback)(void *context);
+
+/** Options for asking a source; start from SATCHEL_REFRESH_OPTIONS_INIT. */
+typedef struct satchel_refresh_options {
+    /** sizeof(satchel_refresh_options). */
+    size_t size;
+    /** Asks also for what is fresh, and for what failed before its time; not before the
+     *  time that the source demands. */
+    bool force;
+    /** The age in seconds from which stored content is asked for again, where its source
+     *  did not say how long it is fresh. */
+    int64_t stale_after;
+    /** Asked before each request; NULL for SATCHEL_NETWORK_FREE. */
+    satchel_network_callback network;
+    /** Passed to `network`. */
+    void *network_context;
+    /** Called exactly once with `network_context`, also on failure, when the library does
+     *  not need it any more: satchel_catalogue_load_from() and a session send requests also
+     *  after the call. May be NULL. */
+    void (*release_network)(void *context);
+    /** Called with an empty object while the call waits, which it can cancel; may be NULL.
+     *  A session does not use it. */
+    satchel_progress_callback progress;
+    /** Passed to `progress`. */
+    void *context;
+} satchel_refresh_options;
+
+/** The default options for asking a source. */
+#define SATCHEL_REFRESH_OPTIONS_INIT \
+    { sizeof(satchel_refresh_options), false, 86400, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Asks a source for what is missing, expired or old at a location, and stores its answers.
+ *
+ * The report is
+ *
+ * | field       | type             | meaning                                             |
+ * | ----------- | ---------------- | --------------------------------------------------- |
+ * | `refreshed` | array of strings | the sections that were stored                       |
+ * | `unchanged` | array of strings | those that have not changed                         |
+ * | `not_found` | array            | those that the source does not have; null for the location |
+ * | `failed`    | array of objects | `section` (null for the location), `message`, `pointer` (where an answer cannot be stored; or null), `retry_at` (Unix milliseconds) |
+ * | `skipped`   | array of objects | `section` (null for the location) and `reason`: "fresh", "waiting" (it failed before), "network", or "busy" (another call has asked) |
+ * | `requests`  | integer          | the requests that were sent                         |
+ * | `bytes`     | integer          | the size of their answers                           |
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location"
+ * @param sections  a JSON array of the names of sections, for each of which a request of its
+ *                  own is sent; {NULL, 0} for one request for all of the location
+ * @param source    a source
+ * @param options   NULL for the defaults
+ * @param[out] out  the report; may be NULL
+ *
+ * **Returns** SATCHEL_OK, also when requests fail; SATCHEL_EINVALID in a batch;
+ * SATCHEL_EBUSY in a function of a source; SATCHEL_ECANCELLED by `progress` and by an
+ * interrupt of this thread; SATCHEL_EREADONLY, SATCHEL_EFULL, SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_catalogue_refresh(
+    satchel_store *store, satchel_bytes location, satchel_bytes sections,
+    satchel_source *source, const satchel_refresh_options *options, satchel_buffer *out);
+
+/**
+ * Returns a section, and keeps it fresh.
+ *
+ * Stored content is returned at once, also when it is expired; the source is then asked on a
+ * thread of the library, if that is due, and observers and sessions are notified of what has
+ * changed. Where nothing is stored, the call waits for the source.
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location"
+ * @param section   the name
+ * @param source    a source; it may be freed after the call
+ * @param options   `inherit` and `nearby` are used; NULL for the defaults
+ * @param refresh   NULL for the defaults
+ * @param[out] out  as satchel_catalogue_load() without `storage`; {NULL, 0} when neither the
+ *                  store nor the source has the section
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EUNAVAILABLE when nothing is stored and the source fails,
+ * or is not to be asked yet; as satchel_catalogue_refresh().
+ */
+SATCHEL_API satchel_status satchel_catalogue_load_from(
+    satchel_store *store, satchel_bytes location, satchel_bytes section,
+    satchel_source *source, const satchel_read_options *options,
+    const satchel_refresh_options *refresh, satchel_buffer *out);
+
+/** @} */
+
+/**
  * @defgroup satchel_sessions Sessions
  * The sections that one screen shows.
  *
@@ -3200,10 +3385,16 @@ typedef struct satchel_session_options {
     size_t size;
     /** As in satchel_read_options. */
     double nearby;
+    /** Keeps what is shown fresh: it is asked for what is missing, expired or old, also
+     *  again after a failure. NULL for a host that fetches content itself. It may be freed
+     *  after the call. */
+    satchel_source *source;
+    /** For asking the source; NULL for the defaults. */
+    const satchel_refresh_options *refresh;
 } satchel_session_options;
 
 /** The default options of a session. */
-#define SATCHEL_SESSION_OPTIONS_INIT { sizeof(satchel_session_options), 5000 }
+#define SATCHEL_SESSION_OPTIONS_INIT { sizeof(satchel_session_options), 5000, NULL, NULL }
 
 /**
  * Begins a session.
@@ -3270,6 +3461,17 @@ SATCHEL_API satchel_status satchel_session_load(
     satchel_session *session, satchel_bytes section);
 
 /**
+ * Asks the source again for what the session shows, also for what is fresh, as when
+ * somebody pulls the list down. Without a source it does nothing.
+ *
+ * @param session  a session that shows a location
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID before satchel_session_show();
+ * SATCHEL_ECLOSED.
+ */
+SATCHEL_API satchel_status satchel_session_refresh(satchel_session *session);
+
+/**
  * Reports that the host failed to fetch a section.
  *
  * A section whose content is loaded remains loaded, with the cause as its `error`.
@@ -3304,6 +3506,8 @@ SATCHEL_API satchel_status satchel_session_set_order(
  * | ---------- | ---------------- | ---------------------------------------------- |
  * | `location` | object or null   | the @ref json_location "location"              |
  * | `level`    | string or null   | the most specific level of the sections        |
+ * | `refreshing` | boolean        | whether the source is asked for all of the location |
+ * | `error`    | string or null   | why the source did not answer that last        |
  * | `sections` | array of objects | the sections, see below                        |
  *
  * and each element of `sections`
@@ -3321,7 +3525,7 @@ SATCHEL_API satchel_status satchel_session_set_order(
  * | `expired`       | array of strings | when loaded: the ids of expired entities       |
  * | `missing`       | array of strings | when loaded: the ids of missing entities       |
  * | `fetched_at`    | integer or null  | when it was last delivered or renewed, Unix milliseconds; a renewal that the session did not cause is seen when it is read next |
- * | `refreshing`    | boolean          | whether content that is shown is read again    |
+ * | `refreshing`    | boolean          | whether content that is shown is read again, or the source is asked for the section |
  * | `error`         | string or null   | why it could not be fetched or read last; a section with content stays loaded |
  *
  * @param session   the session

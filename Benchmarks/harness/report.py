@@ -33,7 +33,8 @@ READING = """\
   Peers parse each entity; Satchel in C hands out JSON, in Python it is parsed. "Dropped" means the store's
   files, not the programs. Importing is a row of its own, in a process that has imported nothing else.
 - "On the screen" is a session that shows the place and is asked for its sections, until the event of the last
-  one, in an open store with its cache warm; its goal is that of the headers and the same sections read by calls.
+  one, in an open store with its cache warm. Its goal is relative to the headers and the same sections read
+  by calls.
 - The C limit does the least that could work: SQLite with prepared statements and the index on ids deferred,
   over payloads that are cut by their known shape (no yyjson in Debian 12, so nothing is parsed at all). For
   calls it is a C library of the same shape, for size and load a Swift library that does nothing.

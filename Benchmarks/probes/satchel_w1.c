@@ -147,44 +147,55 @@ static int look_up_many(int count, char **arguments) {
     return 0;
 }
 
-/** The contents that a session has shown, for which a host waits. */
+/** The screen of a host that asks for its first sections as soon as there are headers. */
 typedef struct screen {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int loaded;
+    satchel_session *session;
+    const char *prefix;
+    int sections, loaded;
+    bool is_asked;
+    /** When the last of them was on the screen. */
+    double finished;
 } screen;
 
+static bool has(satchel_bytes event, const char *text) {
+    size_t length = strlen(text);
+    for (size_t at = 0; at + length <= event.size; at++) {
+        if (memcmp(event.data + at, text, length) == 0) return true;
+    }
+    return false;
+}
+
 static void hear(void *context, satchel_bytes event) {
-    static const char loaded[] = "\"state\":\"loaded\"";
     screen *shown = context;
-    for (size_t at = 0; at + sizeof loaded - 1 <= event.size; at++) {
-        if (memcmp(event.data + at, loaded, sizeof loaded - 1) != 0) continue;
+    if (!shown->is_asked) {
+        char name[256];
+        shown->is_asked = true;
+        for (int order = 0; order < shown->sections; order++) {
+            snprintf(name, sizeof name, "%s%03d", shown->prefix, order);
+            expect(satchel_session_load(shown->session, lend(name)));
+        }
+    } else if (event.size < 256 && has(event, "\"state\":\"loaded\"")) {
         pthread_mutex_lock(&shown->lock);
         shown->loaded++;
+        shown->finished = now();
         pthread_cond_signal(&shown->changed);
         pthread_mutex_unlock(&shown->lock);
-        return;
     }
 }
 
-/** Shows the place, asks for its first sections, and waits until they are shown. */
+/** Shows the place, and waits until its first sections are on the screen. */
 static double show(satchel_store *store, const char *location, const char *prefix, int sections) {
-    screen shown = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-    satchel_session *session = NULL;
-    char name[256];
-    expect(satchel_session_new(store, NULL, hear, &shown, NULL, &session));
+    screen shown = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, prefix, sections, 0, false, 0};
+    expect(satchel_session_new(store, NULL, hear, &shown, NULL, &shown.session));
     double start = now();
-    expect(satchel_session_show(session, lend(location)));
-    for (int order = 0; order < sections; order++) {
-        snprintf(name, sizeof name, "%s%03d", prefix, order);
-        expect(satchel_session_load(session, lend(name)));
-    }
+    expect(satchel_session_show(shown.session, lend(location)));
     pthread_mutex_lock(&shown.lock);
     while (shown.loaded < sections) pthread_cond_wait(&shown.changed, &shown.lock);
     pthread_mutex_unlock(&shown.lock);
-    double seconds = now() - start;
-    satchel_session_free(session);
-    return seconds;
+    satchel_session_free(shown.session);
+    return shown.finished - start;
 }
 
 /** Lists the place, and loads its first sections. */

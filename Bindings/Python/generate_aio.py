@@ -47,7 +47,7 @@ READS = {
     "Assets": "get info read open list iterate",
     "Catalogue": "sections load plan has_cached locate search entity contexts entities active_location",
     "Regions": "list get",
-    "Region": "summary state export",
+    "Region": "summary state estimate export",
     "Session": "state",
     "PhotoCatalogue": "export_shard get count query status modified_shards changes conflicts",
     "Records": "get text record get_many list ids count conflicts warnings",
@@ -61,8 +61,10 @@ READS = {
 #: Methods that may take long, by class.
 WORK = {
     "Assets": "fetch verify variant scaled",
+    "Catalogue": "refresh load_from",
     "PhotoCatalogue": "scan sync verify import_directory export_directory thumbnail",
     "PhotoBackup": "run restore refresh",
+    "Region": "download update",
     "Store": "sync rekey detach sign_out delete_account backup backup_rotate compact",
 }
 #: Methods that the bases define.

@@ -23,6 +23,7 @@ typedef struct {
   bool has_status; /* of a final response */
   bool is_refused; /* by a receiver */
   bool is_forbidden; /* an address */
+  bool is_allowed;   /* another one, which may fail for another reason */
 } exchange;
 
 ccurl_session *ccurl_open(void) {
@@ -95,6 +96,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     exchange->is_forbidden = true;
     return CURL_SOCKET_BAD;
   }
+  exchange->is_allowed = true;
 #ifdef SOCK_CLOEXEC
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 #else
@@ -237,7 +239,7 @@ static ccurl_outcome judge(CURL *easy, CURLcode code, const exchange *exchange) 
   default: break;
   }
   if (exchange->has_status) return CCURL_TRUNCATED;
-  if (exchange->is_forbidden) return CCURL_FORBIDDEN;
+  if (exchange->is_forbidden && !exchange->is_allowed) return CCURL_FORBIDDEN;
   return sent > 0 ? CCURL_NO_REPLY : CCURL_NOT_SENT;
 }
 

@@ -9,6 +9,10 @@ public struct AssetRequest: Sendable {
   public var url: String
   /// The ETag of the bytes that the store has; nil when it has none.
   public var etag: String?
+  /// The SHA-256 that the reference states; other bytes are refused. Nil where it states none.
+  public var sha256: String?
+  /// The maximum size in bytes; more are refused.
+  public var maxSize: Int64
   /// Whether the caller has cancelled: a function that takes long asks it, and throws `SatchelError` `.cancelled`.
   public var isCancelled: @Sendable () -> Bool = { false }
 }
@@ -133,7 +137,8 @@ extension AssetStore {
     }
     do {
       let request = AssetRequest(
-        url: url, etag: isHere ? source.etag : nil, isCancelled: options.isCancelled)
+        url: url, etag: isHere ? source.etag : nil, sha256: asset.sha256, maxSize: options.maxSize,
+        isCancelled: options.isCancelled)
       var response = AssetResponse.notModified
       let put = try put(maxSize: options.maxSize, expecting: asset.digest) { writer in
         response = try HostWork.calling("a fetch function", for: work) { try fetch(request, writer) }

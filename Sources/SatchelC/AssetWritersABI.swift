@@ -130,6 +130,7 @@ extension AssetRequest {
   ) throws -> AssetResponse {
     let question = try JSONValue.object([
       "url": .string(url), "etag": etag.map { .string($0) } ?? .null,
+      "sha256": sha256.map { .string($0) } ?? .null, "max_size": .int(maxSize),
     ]).serialized()
     let (result, content) = try HostAssetWriter.of(writer) { handle in
       lend(question) { fetch(context, $0, handle) }

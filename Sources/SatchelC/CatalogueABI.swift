@@ -251,7 +251,7 @@ public func satchel_catalogue_prune(
 }
 
 extension OptionsReader where Options == satchel_read_options {
-  fileprivate var nearby: Double { value(\.nearby) ?? Catalogue.defaultNearby }
+  var nearby: Double { value(\.nearby) ?? Catalogue.defaultNearby }
 }
 
 extension Catalogue {

@@ -46,6 +46,30 @@ public func satchel_regions_delete(
   }
 }
 
+@_cdecl("satchel_regions_download") @implementation
+public func satchel_regions_download(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ source: OpaquePointer!,
+  _ options: UnsafePointer<satchel_region_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let (region, source) = (try region(name, store), try Handles.sources.borrow(source).source)
+    let reader = try OptionsReader(options)
+    let host = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
+    var choices = RegionDownloadOptions()
+    let parallel = reader.number(\.parallel, default: 0)
+    if parallel != 0 { choices.parallel = Int(parallel) }
+    let maxBytes = reader.number(\.max_bytes, default: 0)
+    if maxBytes != 0 { choices.maxBytes = maxBytes }
+    let report: @Sendable (RegionProgress) -> Bool = { host.report($0.json) }
+    let result =
+      try reader.flag(\.update)
+      ? region.update(from: source, options: choices, progress: report, cancellation: host.cancellation)
+      : region.download(from: source, options: choices, progress: report, cancellation: host.cancellation)
+    if let out { try give(result.json, to: out) }
+  }
+}
+
 @_cdecl("satchel_regions_export") @implementation
 public func satchel_regions_export(
   _ store: OpaquePointer!, _ name: satchel_bytes, _ path: UnsafePointer<CChar>!,

@@ -10,17 +10,22 @@ public func satchel_session_new(
 ) -> satchel_status {
   let host = HostContext(context, release)
   return guarded(returning: out, orElse: nil) {
+    let reader = try OptionsReader(options)
+    let refresh = try RefreshOptions.read(reader.value(\.refresh) ?? nil).0
     let store = try Handles.stores.borrow(store)
-    let nearby = try OptionsReader(options).value(\.nearby) ?? Catalogue.defaultNearby
+    let nearby = reader.value(\.nearby) ?? Catalogue.defaultNearby
+    let handle: OpaquePointer? = reader.value(\.source) ?? nil
+    let source = handle == nil ? nil : try Handles.sources.borrow(handle).source
     try Session.check(nearby: nearby)
     let work = store.work
     let notify = callback
-    let session = Session(store.catalogue, nearby: nearby) { event in
+    let session = Session(store.catalogue, nearby: nearby, source: source, refresh: refresh) { event in
       guard let notify else { return }
       lend(event.json) { event in
         HostWork.calling("a session's callback", for: work) { notify(host.address, event) }
       }
     }
+    session.isTextual = true
     return Handles.sessions.insert(session)
   }
 }
@@ -46,6 +51,11 @@ public func satchel_session_load(_ session: OpaquePointer!, _ section: satchel_b
   guarded { try Handles.sessions.borrow(session).load(section.text("section")) }
 }
 
+@_cdecl("satchel_session_refresh") @implementation
+public func satchel_session_refresh(_ session: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.sessions.borrow(session).refresh() }
+}
+
 @_cdecl("satchel_session_fail") @implementation
 public func satchel_session_fail(
   _ session: OpaquePointer!, _ section: satchel_bytes, _ reason: satchel_bytes
@@ -67,7 +77,7 @@ public func satchel_session_set_order(_ session: OpaquePointer!, _ names: satche
 public func satchel_session_state(
   _ session: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { try give(Handles.sessions.borrow(session).json, to: $0) }
+  guarded(emptying: out) { try give(Handles.sessions.borrow(session).text(), to: $0) }
 }
 
 @_cdecl("satchel_session_free") @implementation

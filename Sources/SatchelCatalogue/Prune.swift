@@ -40,7 +40,7 @@ public struct PruneReceipt: Sendable, Equatable, JSONConvertible {
   public var fileBytes = 0
   /// The size of the entities and templates that the catalogue has afterwards; nil without a byte budget.
   public var liveBytes: Int64?
-  /// By how many bytes the budget is exceeded, because the active location shows that much; 0 when it was met.
+  /// By how many bytes the budget is exceeded, because the active location and offline regions have that much; 0 when it was met.
   public var overBudget: Int64 = 0
 
   /// The JSON object that the C interface returns.
@@ -69,9 +69,7 @@ extension Catalogue {
       try usage.write(in: transaction)
       var pruner = try pruner(options, transaction)
       try pruner.run()
-      if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 {
-        pruner.noteChange()
-      }
+      pruner.noteChange()
       return pruner.receipt
     }
     try database.shrink()
@@ -111,7 +109,7 @@ extension Catalogue {
       try index.merge(in: transaction)
       var pruner = try pruner(PruneOptions(), transaction)
       try body(&pruner)
-      if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 { pruner.noteChange() }
+      pruner.noteChange()
       return pruner.receipt
     }
     try database.shrink()

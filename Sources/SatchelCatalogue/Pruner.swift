@@ -29,9 +29,11 @@ struct Pruner {
     entities = EntityTable(connection: connection)
   }
 
-  /// Notifies observers of the removed content.
+  /// Notifies observers of the removed content, if there is some.
   func noteChange() {
     let (sections, entities) = (changedSections.ids, changedEntities.ids)
+    // A section may go alone, when others have its entities.
+    if sections.isEmpty, entities.isEmpty, receipt.contexts == 0 { return }
     if sections.count + entities.count > Self.maxKeys {
       transaction.note(subject: .catalogue, keys: ["*"])
     } else {

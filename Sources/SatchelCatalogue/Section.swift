@@ -7,19 +7,32 @@ public struct Section: Sendable, Equatable, JSONCodable {
   public var header: SectionHeader
   /// The content as delivered, without `_storage` and without entities that are missing, expired or of other
   /// places.
-  public var content: JSONValue
+  public var content: JSONValue {
+    get { body.value }
+    set { body = SectionContent(newValue) }
+  }
   /// The ids of entities whose content is no longer stored.
   public var missing: [String]
   /// The ids of expired entities; they are in the content only when the caller allowed expired ones.
   public var expired: [String]
+  private(set) var body: SectionContent
 
   public init(
     header: SectionHeader, content: JSONValue, missing: [String] = [], expired: [String] = []
   ) {
+    self.init(header: header, body: SectionContent(content), missing: missing, expired: expired)
+  }
+
+  init(header: SectionHeader, body: SectionContent, missing: [String], expired: [String]) {
     self.header = header
-    self.content = content
+    self.body = body
     self.missing = missing
     self.expired = expired
+  }
+
+  public static func == (one: Section, other: Section) -> Bool {
+    one.header == other.header && one.missing == other.missing && one.expired == other.expired
+      && one.body.isEqual(to: other.body)
   }
 
   /// Creates a section from the JSON object that the C interface returns.
@@ -87,10 +100,16 @@ struct RenderedContent {
 
 extension Section {
   init(_ found: VisibleSection, _ rendered: RenderedContent, at now: Int64) throws {
-    header = try found.header(at: now)
-    content = try JSONValue(parsing: rendered.content)
-    missing = rendered.missing
-    expired = rendered.expired
+    self.init(
+      header: try found.header(at: now), content: try JSONValue(parsing: rendered.content),
+      missing: rendered.missing, expired: rendered.expired)
+  }
+
+  /// Creates a section whose content, which `SectionReader.render` has validated, is parsed when it is needed.
+  init(unparsed rendered: RenderedContent, _ found: VisibleSection, at now: Int64) throws {
+    self.init(
+      header: try found.header(at: now), body: SectionContent(validated: rendered.content),
+      missing: rendered.missing, expired: rendered.expired)
   }
 }
 

@@ -25,6 +25,7 @@ extension Session {
         try section.map { try reader.screen(of: $0, inheritance) }
           ?? reader.screen(inheritance, wanting: wanting)
       }
+      if !isTextual { for content in read.contents { _ = content.content } }
       let isShown = lock.withLock {
         guard read.revision >= screen.revision || number == Self.maxReads else { return false }
         screen.revision = read.revision
@@ -89,16 +90,25 @@ extension Session {
       (screen.location, screen.generation, screen.sections)
     }
     guard let location = shown else { return }
+    var isBehind = false
     do {
       try update(location, wanting: { news.wants($0, of: sections) }) { read in
         guard generation == screen.generation else { return }
-        screen.merge(read.headers ?? [])
+        let headers = read.headers ?? []
+        screen.merge(headers)
         for content in read.contents { screen.refresh(content) }
+        // A call may have shown an older content of a section that was not asked for before.
+        let unread = screen.sections.filter { section in
+          section.state != .placeholder
+            && !sections.contains { $0.state != .placeholder && $0.name.hasSameBytes(as: section.name) }
+        }
+        isBehind = unread.contains { section in headers.contains { news.wants($0, of: [section]) } }
       }
     } catch {
       self.news.withLock { $0.giveUp() }
     }
     deliver()
+    if isBehind, self.news.withLock({ $0.addAll() }) { requestRefresh() }
   }
 }
 
@@ -143,7 +153,7 @@ extension SectionReader {
   private func add(_ found: VisibleSection, to read: inout ScreenRead) {
     do {
       guard let rendered = try render(found, allowsExpired: true) else { return }
-      read.contents.append(try Section(found, rendered, at: now()))
+      read.contents.append(try Section(unparsed: rendered, found, at: now()))
     } catch {
       read.failures.append((found.record.name, "\(error)"))
     }

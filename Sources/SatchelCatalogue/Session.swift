@@ -28,6 +28,9 @@ public final class Session: @unchecked Sendable {
   /// The commits that the session's thread has not looked at yet.
   let news = Locked(SessionNews())
   var subscription: ChangeFeed.Subscription?
+  /// Whether the host asks for content as text only. Otherwise it is parsed on the thread that has read it, not on the
+  /// host's. Set before the first call.
+  package var isTextual = false
   /// Held while an event is delivered, so that events do not overlap.
   private let deliveryLock = ConditionLock()
   /// The thread that delivers an event; 0 for none.
@@ -83,6 +86,8 @@ public final class Session: @unchecked Sendable {
   /// - Throws: `SatchelError`; when only the active location could not be stored, the location is shown
   public func show(_ location: Location) throws {
     try checkOpen()
+    // The thread starts while the headers are read: content is on the screen earlier.
+    try? worker.add {}
     try follow()
     let storedOrder = try lock.withLock({ screen.order }) ?? catalogue.sectionOrder()
     let count = news.withLock { $0.count }
@@ -182,16 +187,25 @@ public final class Session: @unchecked Sendable {
   }
 
   /// The JSON object that the C interface returns.
-  package var json: JSONValue {
+  package func text() throws -> [UInt8] {
     let (location, sections, isRefreshing, error) = lock.withLock {
       (screen.location, screen.sections, screen.isFetching, screen.error)
     }
-    return [
-      "location": location?.json ?? .null,
-      "level": sections.compactMap(\.header?.level).max().map { .string($0.name) } ?? .null,
-      "refreshing": .bool(isRefreshing), "error": error.map { .string($0) } ?? .null,
-      "sections": .array(sections.map(\.json)),
-    ]
+    var text = Array(#"{"location":"#.utf8)
+    try (location?.json ?? .null).write(into: &text)
+    text.append(contentsOf: #","level":"#.utf8)
+    let level = sections.compactMap(\.header?.level).max()
+    try (level.map { .string($0.name) } ?? JSONValue.null).write(into: &text)
+    text.append(
+      contentsOf: (isRefreshing ? #","refreshing":true,"error":"# : #","refreshing":false,"error":"#).utf8)
+    try (error.map { .string($0) } ?? JSONValue.null).write(into: &text)
+    text.append(contentsOf: #","sections":["#.utf8)
+    for (position, section) in sections.enumerated() {
+      if position > 0 { text.append(UInt8(ascii: ",")) }
+      try section.write(into: &text)
+    }
+    text.append(contentsOf: "]}".utf8)
+    return text
   }
 
   // MARK: State

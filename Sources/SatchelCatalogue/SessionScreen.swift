@@ -110,7 +110,10 @@ final class SessionScreen {
     return positions
   }
 
-  private func index(of name: String) -> Int? { sections.firstIndex { $0.name.hasSameBytes(as: name) } }
+  private func index(of name: String) -> Int? {
+    // By index: a section is not copied to compare its name.
+    sections.indices.first { sections[$0].name.hasSameBytes(as: name) }
+  }
 
   /// Sets the state of a section, as the host has asked or said.
   func set(_ name: String, to state: SectionState) {

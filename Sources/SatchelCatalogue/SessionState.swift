@@ -62,12 +62,33 @@ public struct SessionSection: Sendable, Equatable, JSONConvertible {
   /// Whether content is the one that is shown.
   func shows(_ section: Section) -> Bool {
     guard let loaded else { return false }
-    return loaded.content == section.content && loaded.expired == section.expired
-      && loaded.missing == section.missing && loaded.header.isShownAs(section.header)
+    return loaded.header.isShownAs(section.header) && loaded.expired == section.expired
+      && loaded.missing == section.missing && loaded.body.isEqual(to: section.body)
   }
 
   /// The JSON object that the C interface returns.
   public var json: JSONValue {
+    var json = members
+    if let loaded { json["content"] = loaded.content }
+    return .object(json)
+  }
+
+  /// Appends the JSON object that the C interface returns. The content is copied as it was rendered.
+  func write(into text: inout [UInt8]) throws {
+    var json = members
+    guard let content = loaded?.body.text else {
+      if let loaded { json["content"] = loaded.content }
+      return try JSONValue.object(json).write(into: &text)
+    }
+    try JSONValue.object(json).write(into: &text)
+    text.removeLast()
+    text.append(contentsOf: ",\"content\":".utf8)
+    text.append(contentsOf: content)
+    text.append(UInt8(ascii: "}"))
+  }
+
+  /// The members of its JSON object, without the content.
+  private var members: JSONObject {
     var json: JSONObject = ["section": .string(name), "state": .string(state.name)]
     json["display_title"] = header?.displayTitle.map { .string($0) } ?? .null
     json["config"] = header?.config ?? .null
@@ -76,13 +97,12 @@ public struct SessionSection: Sendable, Equatable, JSONConvertible {
     json["entity_count"] = header.map { .int(Int64($0.entityCount)) } ?? .null
     json["fetched_at"] = header.map { .int($0.fetchedAt) } ?? .null
     if let loaded {
-      json["content"] = loaded.content
       json["expired"] = .array(loaded.expired.map { .string($0) })
       json["missing"] = .array(loaded.missing.map { .string($0) })
     }
     json["refreshing"] = .bool(isRefreshing)
     json["error"] = error.map { .string($0) } ?? .null
-    return .object(json)
+    return json
   }
 }
 

@@ -45,7 +45,8 @@ struct CatalogueCommand: ParsableCommand {
     abstract: "Show, plan and prune content that is scoped to places.",
     subcommands: [
       CatalogueShowCommand.self, CatalogueSearchCommand.self, CatalogueLocateCommand.self,
-      CataloguePlanCommand.self, CatalogueRenewCommand.self, CatalogueDeleteCommand.self,
+      CataloguePlanCommand.self, CatalogueRefreshCommand.self, CatalogueRenewCommand.self,
+      CatalogueDeleteCommand.self,
       CataloguePruneCommand.self,
     ])
 }

@@ -98,6 +98,7 @@ static void fetches(void) {
     report = fetched(&options);
     CHECK(number_at(report, "/present") == 1 && strstr(host.request, "\\\"v1\\\"") != NULL, "asked with %s",
           host.request);
+    CHECK(strstr(host.request, "\"sha256\":null,\"max_size\":200000") != NULL, "asked with %s", host.request);
     json_decref(report);
 
     options.progress = progress;

@@ -53,6 +53,7 @@ static void no_store(const char *what, satchel_store *store) {
     refused_out(what, wanted, NULL, satchel_regions_list(store, &out));
     refused_out(what, wanted, NULL, satchel_regions_get(store, text("trip"), &out));
     refused_out(what, wanted, NULL, satchel_regions_delete(store, text("trip"), &out));
+    refused_out(what, wanted, NULL, satchel_regions_download(store, text("trip"), NULL, NULL, &out));
     refused_out(what, wanted, NULL, satchel_regions_export(store, text("trip"), "trip.region", &out));
     refused_out(what, wanted, NULL, satchel_regions_import(store, "trip.region", &out));
 

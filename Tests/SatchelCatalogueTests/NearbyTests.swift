@@ -201,7 +201,7 @@ struct NearbyTests {
     try session.show(Location(latitude: 10.001, longitude: 10))
     #expect(session.state.sections.map(\.name) == ["s"])
     #expect(session.state.sections.first?.header?.resolved.first?.location.locality == "Town")
-    let resolved = session.json["sections"]?.arrayValue?.first?["resolved"]
+    let resolved = try SessionFixture.json(session)["sections"]?.arrayValue?.first?["resolved"]
     #expect(resolved?["locality"]?["location"]?["locality"] == "Town")
   }
 }

@@ -47,6 +47,9 @@ enum SessionFixture {
     #"{"x":{"v":"\#(value)",\#(tag(id, "country", hours: "1"))}}"#
   }
 
+  /// The state as the C interface returns it.
+  static func json(_ session: Session) throws -> JSONValue { try JSONValue(parsing: session.text()) }
+
   static func states(_ session: Session) -> [String] {
     session.state.sections.map { "\($0.name) \($0.state.name)" }
   }

@@ -91,7 +91,7 @@ struct SessionLiveTests {
     #expect(states(session) == ["s loaded"])
     try session.fail("s", reason: "timeout")
     #expect(states(session) == ["s loaded"] && session.state.sections.first?.error == "timeout")
-    #expect(session.json["sections"]?.arrayValue?.first?["error"] == "timeout")
+    #expect(try SessionFixture.json(session)["sections"]?.arrayValue?.first?["error"] == "timeout")
     try session.load("s")
     wait { session.state.sections.first.map { !$0.isRefreshing && $0.error == nil } ?? false }
     #expect(!recorder.brief.dropFirst(4).contains("s loading"))
@@ -145,7 +145,9 @@ struct SessionLiveTests {
     let recorder = EventRecorder()
     let session = Session(fixture.catalogue) { recorder.record($0) }
     try session.show(lyon)
-    func member(_ name: String) -> JSONValue? { session.json["sections"]?.arrayValue?.first?[name] }
+    func member(_ name: String) -> JSONValue? {
+      (try? SessionFixture.json(session))?["sections"]?.arrayValue?.first?[name]
+    }
     #expect(member("fetched_at") == .int(fetched))
     #expect(member("refreshing") == false && member("error") == .null)
     try session.load("s")
@@ -162,7 +164,7 @@ struct SessionLiveTests {
     wait { recorder.recorded.count == count + 3 }
     #expect(recorder.brief.suffix(1) == ["s loaded"] || recorder.brief.dropLast().last == "s loaded")
     try session.fail("t", reason: "offline")
-    #expect(session.json["sections"]?.arrayValue?.last?["fetched_at"] == .null)
+    #expect(try SessionFixture.json(session)["sections"]?.arrayValue?.last?["fetched_at"] == .null)
   }
 
   @Test("a section that a place inherits appears, and goes with a complete delivery")
@@ -183,6 +185,20 @@ struct SessionLiveTests {
     wait { states(session) == ["own placeholder"] }
     try deliver(isComplete: false)
     wait { states(session) == ["own placeholder", "s placeholder"] }
+  }
+
+  @Test("a section that is pruned alone, because another one has its entities, goes from the screen")
+  func prunedAlone() throws {
+    let fixture = try CatalogueFixture()
+    try fixture.persist("s", content("a"), at: lyon)
+    try fixture.persist("t", content("a"), at: lyon)
+    let session = Session(fixture.catalogue)
+    try session.show(lyon)
+    var options = PruneOptions()
+    (options.expired, options.section) = (false, "t")
+    let receipt = try fixture.catalogue.prune(options)
+    #expect(receipt.entities == 0 && receipt.contexts == 0)
+    wait { states(session) == ["s placeholder"] }
   }
 
   @Test("what is handled in a batch is shown after the commit, and not when it is rolled back")

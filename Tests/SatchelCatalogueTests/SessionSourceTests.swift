@@ -51,7 +51,7 @@ struct SessionSourceTests {
     session.end()
   }
 
-  @Test("a place with nothing stored gets the source's sections; one that nobody has is failed")
+  @Test("a place with nothing stored gets the source's sections; one that the source does not have is failed")
   func nothingStored() throws {
     let fixture = try CatalogueFixture(onDisk: true)
     let text = section("s", "first")
@@ -69,7 +69,7 @@ struct SessionSourceTests {
     session.end()
   }
 
-  @Test("a failure keeps what is shown, with the reason, and the source is asked again by itself")
+  @Test("a failure keeps what is shown, with the reason, and the session asks the source again")
   func failure() throws {
     let fixture = try CatalogueFixture(onDisk: true)
     try fixture.persist("s", SessionFixture.content("old", "s:1"), at: lyon)

@@ -39,7 +39,7 @@ struct SessionTests {
     // Expired content is visible, and marked.
     guard case .loaded(let section)? = session.state.sections.first?.state else { return }
     #expect(try section.content.text == #"{"x":{"v":"a"}}"# && section.expired == ["s:1"])
-    #expect(session.json["level"] == "locality")
+    #expect(try SessionFixture.json(session)["level"] == "locality")
   }
 
   @Test("a handled section is stored and shown in its position; the other inherited ones stay")
@@ -51,13 +51,13 @@ struct SessionTests {
     let session = Session(fixture.catalogue) { recorder.record($0) }
     try session.show(paris)
     #expect(recorder.brief == ["sections", #"refresh inherited ["s", "t"]"#])
-    #expect(session.json["level"] == "country")
+    #expect(try SessionFixture.json(session)["level"] == "country")
     let receipt = try handle(session, "t", content("own", "t:1"))
     #expect(receipt.updated == 1)
     #expect(recorder.brief.suffix(1) == ["t loaded"])
     #expect(states(session) == ["s placeholder", "t loaded"])
     #expect(session.state.sections.map(\.header?.level) == [.country, .locality])
-    #expect(session.json["level"] == "locality")
+    #expect(try SessionFixture.json(session)["level"] == "locality")
     _ = try handle(session, "n", "{}")
     #expect(states(session) == ["s placeholder", "t loaded", "n loaded"])
     _ = try handle(session, "n", #"{"a":1}"#)
@@ -151,7 +151,7 @@ struct SessionTests {
     try session.show(lyon)
     try session.fail("s", reason: "timeout")
     #expect(session.state.sections.first?.state == .failed(reason: "timeout"))
-    #expect(session.json["sections"]?.arrayValue?.first?["error"] == "timeout")
+    #expect(try SessionFixture.json(session)["sections"]?.arrayValue?.first?["error"] == "timeout")
     try session.fail("new", reason: "gone")
     #expect(states(session) == ["s failed", "new failed"])
     _ = try handle(session, "s", content("b"))

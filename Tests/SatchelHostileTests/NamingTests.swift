@@ -37,8 +37,7 @@ private let independent: Set<String> = [
   "asset_source.fetched_at", "asset_source.retry_at", "asset_sweep.swept_at",
   // The name that the app gave, and what downloads have met.
   "region.name", "region.created_at", "region.updated_at", "region.downloaded_at", "region_item.asked_at",
-  "region_item.error", "region_item.outcome", "region_item.section", "region_skip.max_size",
-  "region_skip.source",
+  "region_item.error", "region_item.section", "region_skip.max_size",
   // Files to delete: one that an asset has is not.
   "asset_garbage.name",
   // A file, and names of the app: of a variant, a section, a member of it.

@@ -23,7 +23,7 @@ Members:
     status    answers "code", perhaps with "body" and "headers"
     slow      waits "seconds"
     hold      waits until the space is changed
-    after     waits until a request for the section "after" was answered
+    after     waits until the section "after" was answered once more, or "count" times in all
     body      answers with the text "body" and the type "type" instead of the content
               ("repeat" of status and body: how often the text is repeated)
     headers   answers with "headers" as well

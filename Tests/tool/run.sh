@@ -218,6 +218,24 @@ says err "give a place with --place, --at or --location"
 run 2 catalogue renew renewed.satchel --location "$porto" --max-age=-1
 says err "--max-age: -1 is negative"
 
+# catalogue refresh, from the backend of the tests
+backend=$(python3 -c 'import json, os; print(json.loads(os.environ["SATCHEL_TEST_CONTENT"])["url"])')/tool-$$
+run 0 catalogue refresh renewed.satchel --location "$porto" --from "$backend/content" --section sights
+says out "sights: stored"
+run 0 catalogue refresh renewed.satchel --location "$porto" --from "$backend/content" --section sights
+says out "sights: fresh"
+run 0 catalogue refresh renewed.satchel --location "$porto" --from "$backend/content" --section sights --force --json
+json 'it["unchanged"] == ["sights"] and it["requests"] == 1'
+run 1 catalogue refresh renewed.satchel --location "$porto" --from http://127.0.0.1:1/content --section museums \
+  --header "Authorization: Bearer secret"
+says err "museums: "
+run 1 catalogue refresh renewed.satchel --location "$porto" --from http://127.0.0.1:1/content --section museums
+says out "museums: waiting"
+run 2 catalogue refresh renewed.satchel --location "$porto" --from ftp://example.org
+says err "base_url"
+run 2 catalogue refresh renewed.satchel --location "$porto" --from http://127.0.0.1:1 --header nonsense
+says err "a header is"
+
 # catalogue plan
 run 1 catalogue plan guide.satchel --location "$porto"
 says out "news   0 fresh  1 expired  0 missing"

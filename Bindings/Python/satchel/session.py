@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Dependent, Handle
@@ -13,6 +15,8 @@ from satchel.errors import InvalidArgument
 from satchel.values import Receipt, Resolved, dataclass, receipt_from, record_from, resolved_from
 
 if TYPE_CHECKING:
+    from satchel.catalogue._refreshing import Network
+    from satchel.sources import AnySource
     from satchel.store import Store
 
 __all__ = ["Session", "SessionSection", "SessionState"]
@@ -24,7 +28,8 @@ class SessionSection:
 
     ``state`` is "placeholder", "loading", "loaded" or "failed". ``error`` is why it could not be fetched or
     read last, or None; a section with content stays loaded. ``refreshing`` is whether content that is shown
-    is read again.
+    is read again,
+    or the source is asked for the section.
     ``display_title``, ``config``, ``entity_count``, ``level`` and ``resolved`` are those of its header.
     ``fetched_at`` is when it was last delivered or renewed, in Unix milliseconds, or None while nothing is
     stored of it; a renewal that the session did not cause is seen when it reads the section next.
@@ -52,12 +57,35 @@ class SessionState:
     """The content of a screen: its ``sections``, in their order.
 
     ``location`` is the shown location, ``level`` the most specific level of its sections; both are None
-    before :meth:`Session.show`.
+    before :meth:`Session.show`. ``refreshing`` is whether the source is asked for all of the location, and
+    ``error`` why it did not answer that last, or None.
     """
 
     location: Optional[Dict[str, Any]]
     level: Optional[str]
     sections: List[SessionSection]
+    refreshing: bool
+    error: Optional[str]
+
+
+@contextlib.contextmanager
+def _asking(
+    source: Optional[AnySource],
+    store: Store,
+    stale_after: float,
+    network: Optional[Callable[[], Network]],
+) -> Iterator[Tuple[Optional[int], Any]]:
+    """The handle of a source, and how to ask it, for the call that makes a session."""
+    if source is None:
+        yield None, None
+        return
+    # Here, because most sessions have no source.
+    from satchel._long_work import LongWork
+    from satchel.catalogue._refreshing import options
+    from satchel.sources._host import lent
+
+    with lent(source, LongWork(store._owner)) as (handle, _):
+        yield handle, ctypes.pointer(options(False, stale_after, network))
 
 
 class Session(Dependent):
@@ -83,6 +111,9 @@ class Session(Dependent):
         store: Store,
         callback: Optional[Callable[[Dict[str, Any]], object]] = None,
         nearby: float = 5000,
+        source: Optional[AnySource] = None,
+        stale_after: float = 86400,
+        network: Optional[Callable[[], Network]] = None,
     ) -> None:
         if callback is not None:
             _encoding.check_callable(callback, "callback")
@@ -92,15 +123,17 @@ class Session(Dependent):
         function, context = _callbacks.no_event, 0
         if callback is not None:
             function, context = _callbacks.on_event, _callbacks.register(callback, store._owner)
-        handle = Handle.made_by(
-            "session",
-            library.satchel_session_new,
-            pointer,
-            ctypes.byref(options),
-            function,
-            context,
-            _callbacks.on_release,
-        )
+        with _asking(source, store, stale_after, network) as (asked, refresh):
+            options.source, options.refresh = asked, refresh
+            handle = Handle.made_by(
+                "session",
+                library.satchel_session_new,
+                pointer,
+                ctypes.byref(options),
+                function,
+                context,
+                _callbacks.on_release,
+            )
         super().__init__(handle, store._owner, library.satchel_session_free)
         store._adopt(self)
 
@@ -137,6 +170,15 @@ class Session(Dependent):
         """
         lent = _encoding.lend_text(section, "section")
         check(library.satchel_session_load(self._handle.pointer, lent))
+
+    def refresh(self) -> None:
+        """Asks the source again, also for what is fresh, as when somebody pulls the list down.
+
+        Without a source it does nothing.
+
+        :raises InvalidArgument: before :meth:`show`
+        """
+        check(library.satchel_session_refresh(self._handle.pointer))
 
     def fail(self, section: str, reason: str) -> None:
         """Reports that the host could not fetch a section. A section that is loaded remains loaded.

@@ -277,7 +277,8 @@ class PruneReceipt:
 
     ``entities``, ``contexts`` (places) and ``bytes`` of content were removed; ``file_bytes`` are the bytes by
     which the file shrank. With ``max_bytes``, ``live_bytes`` are those of the catalogue afterwards, and
-    ``over_budget`` those above the budget, which the active location shows; otherwise None and 0.
+    ``over_budget`` those above the budget, which the active location and offline regions have;
+    otherwise None and 0.
     """
 
     entities: int

@@ -20,6 +20,7 @@ PUBLIC = [
     satchel.assets,
     satchel.backup,
     satchel.catalogue,
+    satchel.catalogue.regions,
     satchel.errors,
     satchel.json,
     satchel.observer,

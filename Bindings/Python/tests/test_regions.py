@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List, Set, Tuple
 
 import pytest
 from helpers import HOUR, SHANGHAI, SINGAPORE, Clock, section, storage
 
 import satchel
+from satchel.catalogue.regions import RegionProgress
 
 
 def sent(name: str, hours: float = 168, **more: Any) -> Dict[str, Any]:
@@ -124,3 +125,76 @@ def test_a_file_that_is_not_a_regions_is_refused(catalogue: satchel.Catalogue, t
     with pytest.raises(satchel.ForeignFile):
         regions.create("trip", [SHANGHAI]).export(tmp_path / "text")
     assert (tmp_path / "text").read_text() == "no store"
+
+
+class Backend:
+    """A source that knows two places, whose entity has a picture at a URL."""
+
+    def __init__(self) -> None:
+        self.asked: List[Tuple[Any, Any]] = []
+        self.fetched: List[str] = []
+        self.broken: Set[str] = set()
+
+    def content(self, request: satchel.ContentRequest) -> Any:
+        self.asked.append((request.location["locality"], request.etag))
+        if request.location["locality"] not in (SHANGHAI["locality"], "Suzhou"):
+            raise satchel.NotFoundAtSource
+        if request.etag == "1":
+            return satchel.NOT_MODIFIED
+        url = f"https://pictures.test/{request.location['locality']}"
+        return satchel.Fetched({"sections": [sent("food", image={"_asset": {"url": url}})]}, etag="1")
+
+    def asset(self, request: satchel.assets.AssetRequest) -> bytes:
+        self.fetched.append(request.url)
+        if request.url in self.broken:
+            raise OSError("no answer")
+        return request.url.encode() * 1000
+
+
+SUZHOU = {"country_code": "cn", "admin_area": "Jiangsu", "locality": "Suzhou"}
+BEIJING = {"country_code": "cn", "admin_area": "Beijing", "locality": "Beijing"}
+
+
+def test_a_region_is_downloaded_and_updated(tmp_path: Path, clock: Clock) -> None:
+    backend = Backend()
+    seen: List[RegionProgress] = []
+    with satchel.open(tmp_path / "one.satchel", clock=clock) as store:
+        region = store.catalogue.regions.create("trip", [SHANGHAI, SUZHOU, BEIJING])
+        assert region.estimate(backend).requests_left == 3
+        assert backend.asked == []
+        backend.broken = {"https://pictures.test/Suzhou"}
+        report = region.download(backend, progress=seen.append, parallel=2)
+        assert (report.state, report.requests, report.refreshed, report.not_found) == ("partial", 3, 2, 1)
+        assert (report.assets, len(report.failed)) == (1, 1)
+        assert "no answer" in report.failed[0].message
+        assert report.failed == region.summary().failed
+        assert [each.items_done for each in seen] == sorted(each.items_done for each in seen)
+        assert [each.bytes_done for each in seen] == sorted(each.bytes_done for each in seen)
+        backend.broken = set()
+        assert region.download(backend).state == "complete"
+        assert (len(backend.asked), len(backend.fetched)) == (3, 3)
+        assert region.update(backend, parallel=1).unchanged == 2
+        assert backend.asked[3:] == [("Shanghai", "1"), ("Suzhou", "1")]
+        assert region.state == "complete"
+
+
+def test_a_download_is_cancelled_and_goes_on(tmp_path: Path, clock: Clock) -> None:
+    backend = Backend()
+    with satchel.open(tmp_path / "one.satchel", clock=clock) as store:
+        region = store.catalogue.regions.create("trip", [SHANGHAI, SUZHOU])
+        with pytest.raises(satchel.Cancelled):
+            region.download(backend, progress=lambda now: now.items_done < 1, parallel=1)
+        with pytest.raises(ZeroDivisionError):
+            region.download(backend, progress=lambda now: 1 // (2 - now.items_done), parallel=1)
+        assert region.download(backend).state == "complete"
+        assert len(backend.asked) == len(set(backend.asked)) == 2
+        assert len(backend.fetched) == len(set(backend.fetched)) == 2
+
+
+def test_the_limit_of_a_region_names_it(tmp_path: Path, clock: Clock) -> None:
+    with satchel.open(tmp_path / "one.satchel", clock=clock) as store:
+        region = store.catalogue.regions.create("trip", [SHANGHAI, SUZHOU], max_bytes=40_000)
+        with pytest.raises(satchel.Full, match="trip") as raised:
+            region.download(Backend())
+        assert (raised.value.id, raised.value.limit) == ("trip", 40_000)
+        assert region.summary().size.assets == 1

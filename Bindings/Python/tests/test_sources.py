@@ -29,7 +29,7 @@ def backend() -> Backend:
 @pytest.fixture
 def source(backend: Backend) -> Iterator[HTTPSource]:
     headers = {"Authorization": "Bearer SECRET"}
-    with HTTPSource(f"{backend.url}/content?key=SECRET", headers, stall_timeout=0.5) as source:
+    with HTTPSource(f"{backend.url}/content?key=SECRET", headers) as source:
         yield source
 
 
@@ -66,11 +66,13 @@ def test_a_complete_delivery(backend: Backend, source: HTTPSource) -> None:
         ({"fault": "redirect", "to": "{other}/content"}, True, None),
     ],
 )
-def test_failures(
-    backend: Backend, source: HTTPSource, fault: Dict[str, Any], transient: bool, after: Any
-) -> None:
+def test_failures(backend: Backend, fault: Dict[str, Any], transient: bool, after: Any) -> None:
     backend.expect(fault)
-    with pytest.raises(SourceError) as raised:
+    timeout = 0.5 if fault["fault"] == "hold" else None
+    with (
+        HTTPSource(f"{backend.url}/content?key=SECRET", stall_timeout=timeout) as source,
+        pytest.raises(SourceError) as raised,
+    ):
         source.content(SHANGHAI)
     assert (raised.value.transient, raised.value.retry_after) == (transient, after)
     assert f"{backend.url}/content" in str(raised.value)
@@ -144,8 +146,8 @@ class Host:
 )
 def test_an_asset_of_a_function(store: satchel.Store, answer: Any) -> None:
     host = Host(answer)
-    assert store.assets.fetch([Asset(url=PICTURE)], source=host).fetched == 1
-    assert host.seen == [AssetRequest(PICTURE, None)]
+    assert store.assets.fetch([Asset(url=PICTURE)], source=host, max_size=1000).fetched == 1
+    assert host.seen == [AssetRequest(PICTURE, None, None, 1000)]
     assert store.assets.get(PICTURE).bytes() == b"bytes"
     if not isinstance(answer, (bytes, io.BytesIO)):
         host.answer = NOT_MODIFIED

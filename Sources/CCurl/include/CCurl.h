@@ -24,7 +24,7 @@ typedef enum {
   CCURL_CANCELLED,
   CCURL_NO_MEMORY,
   CCURL_INVALID, /* the request or an option is invalid: a bad address, a CA file that cannot be read */
-  CCURL_FORBIDDEN, /* `allows_address` refused the server's address; nothing was sent */
+  CCURL_FORBIDDEN, /* `allows_address` refused all of the server's addresses; nothing was sent */
 } ccurl_outcome;
 
 typedef struct {

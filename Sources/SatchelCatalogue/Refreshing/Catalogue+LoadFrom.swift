@@ -36,7 +36,7 @@ extension Catalogue {
   ) throws {
     let cancellation = refreshes.cancellation
     try refreshes.add(RefreshTable.key(location) + "\u{1E}" + section) { [weak self] in
-      // What fails is tried again by a later load, when it is due.
+      // A later load sends a request that failed again, when it is due.
       _ = try? self?.refresh(
         location, sections: [section], from: source, options: options, cancellation: cancellation)
     }

@@ -177,7 +177,7 @@ private struct Refresher {
     } catch let error as SourceFailure {
       try fail(request, lease, error)
     } catch let error as SatchelError where error.endsFetching {
-      // What was not asked to the end is asked again, at once.
+      // A request that was not answered can be sent again at once.
       _ = try? settle(request.section, lease) { table, _ in try forget(request.section, lease, table) }
       throw error
     } catch let error as SatchelError {

@@ -56,7 +56,7 @@ public struct ContentRequest: Sendable, JSONConvertible {
   }
 }
 
-/// What a source answers.
+/// The answer of a source.
 public enum ContentAnswer: Sendable, Equatable {
   /// The content: UTF-8 JSON of one section, or of a delivery (an object with `sections`; its `location` is that of the
   /// request where it has none).
@@ -66,7 +66,7 @@ public enum ContentAnswer: Sendable, Equatable {
   ///   - maxAge: for how many seconds the content is fresh; nil to decide by the `staleAfter` of the refresh
   ///   - isComplete: whether a delivery has all sections of the place
   case content([UInt8], etag: String? = nil, maxAge: Int64? = nil, isComplete: Bool = false)
-  /// What is stored is unchanged (304).
+  /// The stored content is unchanged (304).
   case notModified(etag: String? = nil, maxAge: Int64? = nil)
   /// The source has no content for the place, or no such section. What is stored stays.
   case notFound(maxAge: Int64? = nil)
@@ -75,7 +75,7 @@ public enum ContentAnswer: Sendable, Equatable {
 /// A source's failure.
 public struct SourceFailure: Error, Sendable, Equatable {
   public var message: String
-  /// Whether a later request may succeed. What fails finally is asked again, too, but after an hour at the earliest.
+  /// Whether a later request may succeed. A final failure is tried again, too, but after half an hour at the earliest.
   public var isFinal: Bool
   /// The earliest time for the next request, in seconds from now, as the source demands it (`Retry-After`).
   public var retryAfter: Int64?

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// What is stored of what a request would ask for.
+/// The stored part of the content that a request would ask for.
 struct StoredContent: Equatable {
   /// Whether anything is stored.
   var isStored = false
@@ -54,7 +54,7 @@ enum RefreshDecision: Equatable {
   private static func isFresh(
     _ stored: StoredContent, _ row: RefreshRow?, elapsed: Int64?, staleAfter: Int64, now: Int64
   ) -> Bool {
-    // What the source does not have is fresh as well; a delivery since then has its own time.
+    // The answer that there is nothing is fresh as well; a delivery since then has its own time.
     if let row, let elapsed, let freshFor = row.freshFor, !stored.isStored || stored.fetchedAt <= row.askedAt
     {
       if elapsed >= freshFor { return false }
@@ -69,7 +69,7 @@ enum RefreshDecision: Equatable {
 enum RefreshBackoff {
   private static let first: Int64 = 5_000
   private static let longest: Int64 = 60 * 60 * 1000
-  /// The longest time that a source can demand: no answer shuts it out for ever.
+  /// The longest time that a source can demand.
   private static let longestDemand: Int64 = 24 * 60 * 60 * 1000
 
   /// - Parameters:

@@ -44,7 +44,7 @@ public struct RefreshReport: Sendable, Equatable, JSONConvertible {
     }
   }
 
-  /// What was not asked for.
+  /// A request that was not sent.
   public struct Skipped: Sendable, Equatable, JSONConvertible {
     public enum Reason: String, Sendable {
       case fresh

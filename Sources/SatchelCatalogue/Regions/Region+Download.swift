@@ -303,6 +303,7 @@ private final class RegionDownload: @unchecked Sendable {
     var fetching = AssetFetchOptions()
     // A stated size may be wrong: what arrives counts.
     (fetching.maxSize, fetching.ignoresBackoff) = (max(1, min(reserved, limit)), true)
+    fetching.isCancelled = cancellation.isCancelled
     let answer: AssetFetchReport
     do {
       answer = try region.regions.assets.fetch([asset.asset], options: fetching) { [source] request, writer in

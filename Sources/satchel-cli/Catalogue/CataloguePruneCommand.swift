@@ -76,7 +76,9 @@ struct CataloguePruneCommand: ParsableCommand {
     print("Deleted \(entities) and \(places): \(receipt.bytes) bytes of content.")
     print("The file shrank by \(receipt.fileBytes) bytes.")
     if receipt.overBudget > 0 {
-      print("The active location shows \(receipt.overBudget) bytes more than the budget; they stay.")
+      print(
+        "The active location and offline regions have \(receipt.overBudget) bytes more than the budget; they stay."
+      )
     }
   }
 }

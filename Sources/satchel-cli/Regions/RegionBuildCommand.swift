@@ -81,7 +81,8 @@ private struct RegionBuild {
   }
 
   private mutating func deliver(_ path: String) throws {
-    let delivery = try replacing(JSONValue(parsing: FileBytes.contents(of: FilePath(bytes: Array(path.utf8)))), 0)
+    let delivery = try replacing(
+      JSONValue(parsing: FileBytes.contents(of: FilePath(bytes: Array(path.utf8)))), 0)
     let location = try Location(json: delivery["location"] ?? .null)
     for receipt in try store.catalogue.deliver(delivery, complete: true) {
       for problem in receipt.problems { problems.append("\(path): at \(problem.pointer): \(problem.reason)") }

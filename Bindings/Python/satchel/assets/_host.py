@@ -156,7 +156,7 @@ class Fetching:
         url = request["url"]
         try:
             with _callbacks.entered(self._work.owner, *self._work.subjects):
-                result = self._fetch(AssetRequest(url, request["etag"]))
+                result = self._fetch(AssetRequest(**request))
                 if isinstance(result, NotModified):
                     return _RESULT["not_modified"]
                 fetched = result if isinstance(result, Fetched) else Fetched(result)

@@ -274,10 +274,16 @@ class AssetFetchReport:
 
 
 class AssetRequest(NamedTuple):
-    """A request to a function that fetches: ``url``, and ``etag``, that of the bytes here, or None."""
+    """A request to a function that fetches: ``url``, and ``etag``, that of the bytes here, or None.
+
+    ``sha256`` is that of the reference, or None, and ``max_size`` the largest size in bytes: others are
+    refused.
+    """
 
     url: str
     etag: Optional[str]
+    sha256: Optional[str] = None
+    max_size: int = 64 << 20
 
 
 class Fetched(NamedTuple):

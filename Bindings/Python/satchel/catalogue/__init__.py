@@ -18,6 +18,7 @@ from satchel import _abi, _encoding
 from satchel._encoding import Duration
 from satchel._html import Rows
 from satchel._library import check, json_answer, library
+from satchel._long_work import LongWork, with_progress
 from satchel._payloads import (
     Delivery,
     DeliveryDocument,
@@ -26,17 +27,35 @@ from satchel._payloads import (
     SectionDocument,
     SectionPayload,
     persist_options,
+    read_options,
     restriction,
 )
 from satchel.catalogue._reading import ReadableCatalogue
+from satchel.catalogue._refreshing import (
+    Network,
+    RefreshFailure,
+    RefreshReport,
+    RefreshSkip,
+    options,
+    report_from,
+)
 from satchel.errors import InvalidArgument
 from satchel.session import Session
-from satchel.values import PruneReceipt, Receipt, receipt_from, record_from
+from satchel.values import PruneReceipt, Receipt, Section, receipt_from, record_from, resolved_from
 
 if TYPE_CHECKING:
     from satchel.catalogue.regions import Regions
+    from satchel.sources import AnySource
 
-__all__ = ["Catalogue", "Delivery", "Location", "SectionPayload"]
+__all__ = [
+    "Catalogue",
+    "Delivery",
+    "Location",
+    "RefreshFailure",
+    "RefreshReport",
+    "RefreshSkip",
+    "SectionPayload",
+]
 
 _LARGEST = 2**63 - 1
 
@@ -149,6 +168,98 @@ class Catalogue(ReadableCatalogue):
         )
         return renewed.value
 
+    def refresh(
+        self,
+        location: LocationDocument,
+        sections: Optional[Iterable[str]] = None,
+        *,
+        source: AnySource,
+        force: bool = False,
+        stale_after: float = 86400,
+        network: Optional[Callable[[], Network]] = None,
+    ) -> RefreshReport:
+        """Asks a source for what is missing, expired or old at a location, and stores its answers.
+
+        Only one request at a time is sent for a location and section, by all threads and processes; other
+        calls wait for its answer. After a failure the next request is sent after 5 seconds at the
+        earliest, then after 10, and so on up to an hour, half of it at random, also after a restart; what
+        is stored stays.
+
+        :param location: the place
+        :param sections: the names of the sections, for each of which a request of its own is sent; None
+            for one request for all of the location
+        :param source: an :class:`satchel.HTTPSource`, or a callable or object as :class:`satchel.Source`
+        :param force: asks also for what is fresh, and for what failed before its time
+        :param stale_after: the age in seconds from which stored content is asked for again, where the
+            source did not say how long it is fresh
+        :param network: asked before each request; "metered" asks only for what is missing or expired,
+            "none" for nothing. An exception goes to ``sys.unraisablehook`` and counts as "metered"
+        :raises InvalidArgument: in a batch, and for a negative ``stale_after``
+        :raises Busy: in a function of a source
+        """
+        from satchel.sources._host import lent
+
+        if isinstance(sections, (str, bytes)):
+            raise InvalidArgument("sections must be an iterable of names, not one str")
+        place = _encoding.lend_document(location, "location")
+        names = restriction(None if sections is None else list(sections), "sections", _encoding.lend_value)
+        work = LongWork(self._store._owner)
+        with lent(source, work) as (handle, host):
+            wanted = options(force, stale_after, network)
+            call = with_progress(
+                wanted, library.satchel_catalogue_refresh, self._store._pointer, place, names, handle
+            )
+            return report_from(work.run(call), host)
+
+    def load_from(
+        self,
+        location: LocationDocument,
+        section: str,
+        *,
+        source: AnySource,
+        force: bool = False,
+        stale_after: float = 86400,
+        network: Optional[Callable[[], Network]] = None,
+        inherit: bool = True,
+        nearby: float = 5000,
+    ) -> Optional[Section]:
+        """A section with its content, which a source keeps fresh.
+
+        What is stored is returned at once, also when it is expired; the source is then asked on a thread
+        of the library, if that is due, and observers and sessions are notified of what has changed. Where
+        nothing is stored, the call waits for the source.
+
+        :param location: the place of the content
+        :param section: the section's name
+        :param source: as in :meth:`refresh`; its functions are called also after this call
+        :param force: as in :meth:`refresh`
+        :param stale_after: as in :meth:`refresh`
+        :param network: as in :meth:`refresh`
+        :param inherit: as in :meth:`sections`
+        :param nearby: as in :meth:`sections`
+        :returns: None when neither the store nor the source has the section
+        :raises Unavailable: when nothing is stored and the source fails, or is not to be asked yet
+        """
+        from satchel.sources._host import lent
+
+        place = _encoding.lend_document(location, "location")
+        name = _encoding.lend_text(section, "section")
+        reading = ctypes.byref(read_options(inherit, nearby))
+        work = LongWork(self._store._owner)
+        with lent(source, work) as (handle, _):
+            wanted = options(force, stale_after, network)
+            call = with_progress(
+                wanted,
+                library.satchel_catalogue_load_from,
+                self._store._pointer,
+                place,
+                name,
+                handle,
+                reading,
+            )
+            found = work.run(call)
+        return None if found is None else record_from(Section, found, **resolved_from(found))
+
     def delete_entity(self, entity_id: str) -> PruneReceipt:
         """Deletes the content of an entity, with all its variants.
 
@@ -260,13 +371,23 @@ class Catalogue(ReadableCatalogue):
         return record_from(PruneReceipt, receipt)
 
     def session(
-        self, callback: Optional[Callable[[Dict[str, Any]], object]] = None, nearby: float = 5000
+        self,
+        callback: Optional[Callable[[Dict[str, Any]], object]] = None,
+        nearby: float = 5000,
+        *,
+        source: Optional[AnySource] = None,
+        stale_after: float = 86400,
+        network: Optional[Callable[[], Network]] = None,
     ) -> Session:
         """Makes a session: the content of one screen.
 
         :param callback: receives the session's events as dicts; see :class:`satchel.Session`
         :param nearby: as in :meth:`sections`
+        :param source: keeps what is shown fresh: it is asked for what is missing, expired or old, also again
+            after a failure; None for a host that fetches content itself
+        :param stale_after: as in :meth:`refresh`
+        :param network: as in :meth:`refresh`
         :returns: a new session; close it when the screen is gone
         :raises InvalidArgument: for a negative distance
         """
-        return Session(self._store, callback, nearby)
+        return Session(self._store, callback, nearby, source, stale_after, network)

@@ -8,16 +8,18 @@ after it has expired.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Union
 
-from satchel import _encoding
+from satchel import _abi, _encoding
 from satchel._html import Rows
 from satchel._library import check, json_answer, library
+from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel._payloads import LocationDocument
 from satchel.errors import InvalidArgument
 from satchel.values import record_from, records_from
 
 if TYPE_CHECKING:
+    from satchel.sources import AnySource
     from satchel.store import Store
 
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "RegionDeletion",
     "RegionExport",
     "RegionFailure",
+    "RegionProgress",
+    "RegionReport",
     "RegionSize",
     "RegionSummary",
     "Regions",
@@ -90,6 +94,43 @@ class RegionSummary:
     created_at: int
     updated_at: int
     downloaded_at: Optional[int]
+
+
+@dataclass(frozen=True)
+class RegionProgress:
+    """How far a download is.
+
+    ``items_done`` of ``items`` requests and assets are done, with ``bytes_done`` of ``bytes``, as far as they
+    are known. What is done never goes back, also when a download was broken off and begins again.
+    """
+
+    items_done: int
+    items: int
+    bytes_done: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class RegionReport:
+    """The result of a download.
+
+    ``state`` is the one afterwards, and ``size`` the sizes. ``requests`` for content were sent, with
+    ``content_bytes`` of answers: ``refreshed`` sections were stored, ``unchanged`` had not changed, and for
+    ``not_found`` requests the source has no content. ``assets`` were fetched, with ``asset_bytes``.
+    ``failed`` lists what failed, and ``waiting`` counts what was left for a later call.
+    """
+
+    state: str
+    requests: int
+    content_bytes: int
+    refreshed: int
+    unchanged: int
+    not_found: int
+    assets: int
+    asset_bytes: int
+    failed: List[RegionFailure]
+    waiting: int
+    size: RegionSize
 
 
 @dataclass(frozen=True)
@@ -170,6 +211,16 @@ class Region:
         """Returns "new", "partial", "complete", or "stale": all is here, and some of it is expired."""
         return self.summary().state
 
+    def estimate(self, source: Optional[AnySource] = None) -> RegionSize:
+        """Returns what is here and what is to come, as far as it is known without downloading content.
+
+        Before the content is here, the assets that it refers to are not known.
+
+        :param source: is not asked: no source states sizes in advance
+        :raises NotFound: when it was deleted
+        """
+        return self.summary().size
+
     def define(
         self,
         locations: Iterable[LocationDocument],
@@ -200,6 +251,81 @@ class Region:
                 _encoding.lend_text(self._name, "name"),
                 _encoding.lend_value(definition, "definition"),
             )
+        )
+
+    def download(
+        self,
+        source: AnySource,
+        progress: Optional[Callable[[RegionProgress], object]] = None,
+        parallel: int = 4,
+        max_bytes: Optional[int] = None,
+    ) -> RegionReport:
+        """Gets what is missing or expired of the region: content, then the assets that it refers to.
+
+        Whatever has arrived is stored, so that after a cancellation, a kill or a loss of power the next call
+        goes on with what is left. An item that fails is in the report and stops no other.
+
+        :param source: a :class:`satchel.HTTPSource`, a function, or an object of the host
+        :param progress: receives a :class:`RegionProgress`, on this thread; returning False cancels. An
+            exception in it cancels too, and is raised here
+        :param parallel: the number of requests that are sent at the same time, 1 to 16
+        :param max_bytes: no asset is begun after so many bytes; None for no limit
+        :raises Cancelled: what was fetched is kept
+        :raises Full: when the limit of the region is reached, or the disk is full; names the region
+        :raises NotFound: when the region was deleted
+        :raises InvalidArgument: in a batch
+        """
+        return self._download(source, progress, parallel, max_bytes, update=False)
+
+    def update(
+        self,
+        source: AnySource,
+        progress: Optional[Callable[[RegionProgress], object]] = None,
+        parallel: int = 4,
+        max_bytes: Optional[int] = None,
+    ) -> RegionReport:
+        """Downloads the region, and asks for content that has an entity tag, too, whether it has changed.
+
+        Content that is neither expired nor has a tag is not asked for.
+
+        :param source: as in :meth:`download`
+        :param progress: receives a :class:`RegionProgress`, on this thread; returning False cancels. An
+            exception in it cancels too, and is raised here
+        :param parallel: as in :meth:`download`
+        :param max_bytes: as in :meth:`download`
+        :raises Cancelled: what was fetched is kept
+        :raises Full: as in :meth:`download`
+        :raises NotFound: when the region was deleted
+        """
+        return self._download(source, progress, parallel, max_bytes, update=True)
+
+    def _download(
+        self,
+        source: AnySource,
+        progress: Optional[Callable[[RegionProgress], object]],
+        parallel: int,
+        max_bytes: Optional[int],
+        update: bool,
+    ) -> RegionReport:
+        from satchel.sources._host import lent
+
+        options = _abi.RegionOptions(
+            update=update,
+            parallel=_encoding.whole(parallel, "parallel", 1, 16),
+            max_bytes=0 if max_bytes is None else _encoding.whole(max_bytes, "max_bytes", 1, _LARGEST),
+        )
+        work = LongWork(self._store._owner, progress_callback(RegionProgress, progress))
+        name = _encoding.lend_text(self._name, "name")
+        with lent(source, work) as (handle, _):
+            call = with_progress(
+                options, library.satchel_regions_download, self._store._pointer, name, handle
+            )
+            answer = work.run(call)
+        return record_from(
+            RegionReport,
+            answer,
+            size=record_from(RegionSize, answer["size"]),
+            failed=records_from(RegionFailure, answer["failed"]),
         )
 
     def delete(self) -> RegionDeletion:

@@ -123,7 +123,7 @@ class HostSource:
 
     def _asked_for_asset(self, request: Dict[str, Any], writer: int) -> int:
         assert self._asset is not None
-        result = self._awaited(self._asset(AssetRequest(request["url"], request["etag"])))
+        result = self._awaited(self._asset(AssetRequest(**request)))
         if isinstance(result, NotModified):
             return _RESULT["not_modified"]
         if isinstance(result, Fetched):
