@@ -21,7 +21,7 @@ extension Session {
         self?.ask(section, at: location, generation: generation, force: force)
       }
     } catch {
-      end(section, generation, "\(error)")
+      end(section, generation, .failed("\(error)"))
     }
   }
 
@@ -37,11 +37,10 @@ extension Session {
     do {
       let report = try catalogue.refresh(
         location, sections: section.map { [$0] }, from: watched, options: options, cancellation: cancellation)
-      let failure = report.failed.first
-      if let failure { retry(at: failure.retryAt) }
-      finish(section, generation, failure?.message)
+      if let failure = report.failed.first { retry(at: failure.retryAt) }
+      finish(section, generation, FetchOutcome(report))
     } catch {
-      finish(section, generation, (error as? SatchelError)?.message ?? "\(error)")
+      finish(section, generation, .failed((error as? SatchelError)?.message ?? "\(error)"))
     }
   }
 
@@ -53,22 +52,22 @@ extension Session {
   }
 
   /// Shows the outcome after what was stored, on the session's thread, on which commits are looked at.
-  private func finish(_ section: String?, _ generation: Int, _ error: String?) {
+  private func finish(_ section: String?, _ generation: Int, _ outcome: FetchOutcome) {
     do {
       try worker.add { [weak self] in
         guard let self else { return }
         _ = news.withLock { $0.addAll() }
         showCommits()
-        end(section, generation, error)
+        end(section, generation, outcome)
       }
     } catch {
-      end(section, generation, "\(error)")
+      end(section, generation, .failed("\(error)"))
     }
   }
 
-  private func end(_ section: String?, _ generation: Int, _ error: String?) {
+  private func end(_ section: String?, _ generation: Int, _ outcome: FetchOutcome) {
     lock.withLock {
-      if generation == screen.generation { screen.endFetching(section, error) }
+      if generation == screen.generation { screen.endFetching(section, outcome) }
     }
     deliver()
   }
@@ -99,6 +98,24 @@ extension Session {
   }
 }
 
+/// The result of asking a source.
+enum FetchOutcome {
+  case answered
+  case failed(String)
+  /// It was not asked, because of an earlier failure, which may be shown, or of the network.
+  case postponed(String)
+
+  init(_ report: RefreshReport) {
+    if let failure = report.failed.first {
+      self = .failed(failure.message)
+    } else if let reason = report.reasonOfNothing {
+      self = .postponed(reason)
+    } else {
+      self = .answered
+    }
+  }
+}
+
 /// A source that says when it is asked.
 private struct WatchedSource: ContentSource {
   let source: any ContentSource
@@ -120,20 +137,40 @@ extension SessionScreen {
     change(name) { $0.isFetching = true }
   }
 
-  /// - Parameter error: nil when the source has answered
-  func endFetching(_ name: String?, _ error: String?) {
+  /// - Parameter name: nil for all sections
+  func endFetching(_ name: String?, _ outcome: FetchOutcome) {
     if name == nil {
-      if isFetching || self.error != error { report(.sections) }
-      (isFetching, self.error) = (false, error)
+      let before = (isFetching, error)
+      isFetching = false
+      outcome.apply(to: &error)
+      if before != (isFetching, error) { report(.sections) }
     }
     change(name) { section in
       section.isFetching = false
-      section.error = error
+      outcome.apply(to: &section.error)
       // Nothing was stored when it was asked for, and the source has nothing either.
       if name != nil, section.loaded == nil, section.header == nil {
-        section.state = .failed(reason: error ?? "neither the store nor the source has the section")
-        section.error = error ?? "neither the store nor the source has the section"
+        let reason = outcome.reason ?? "neither the store nor the source has the section"
+        (section.state, section.error) = (.failed(reason: reason), reason)
       }
+    }
+  }
+}
+
+extension FetchOutcome {
+  fileprivate var reason: String? {
+    switch self {
+    case .answered: nil
+    case .failed(let reason), .postponed(let reason): reason
+    }
+  }
+
+  /// A failure that is shown stays until the source answers.
+  fileprivate func apply(to error: inout String?) {
+    switch self {
+    case .answered: error = nil
+    case .failed(let reason): error = reason
+    case .postponed: break
     }
   }
 }

@@ -88,6 +88,22 @@ struct RefreshTests {
     try fixture.expectSound()
   }
 
+  @Test("a section is old when the answer with all of the place is, and one that is stored since then is not")
+  func ageOfThePlace() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    let source = ScriptedSource(section(1, hours: "48"), maxAge: 60)
+    try fixture.catalogue.refresh(here(), from: source)
+    #expect(try fixture.catalogue.refresh(here(), sections: ["weather"], from: source).requests == 0)
+    fixture.clock.advance(60_000)
+    #expect(try fixture.catalogue.refresh(here(), sections: ["weather"], from: source).requests == 1)
+    // It is not stored, so that nothing says that it is fresh.
+    let other = ScriptedSource { _ in .notFound() }
+    #expect(try fixture.catalogue.refresh(here(), sections: ["news"], from: other).notFound == ["news"])
+    fixture.clock.advance(60_000)
+    try fixture.persist("weather", #"{"t":3}"#, at: here())
+    #expect(try fixture.catalogue.refresh(here(), sections: ["weather"], from: source).requests == 0)
+  }
+
   @Test(
     "the etag is not sent when content is missing, because a source would answer that nothing has changed")
   func missing() throws {

@@ -46,6 +46,7 @@ final class HostileFixture: Sendable {
       INSERT INTO asset_garbage(name) VALUES(zeroblob(32));
       INSERT INTO asset_transfer(asset, file) SELECT max(id), '0123456789abcdef0123456789abcdef' FROM asset;
       INSERT INTO asset_sweep(id, swept_at) VALUES(1, 5);
+      UPDATE refresh SET fresh_for = 5, owner = 'boot 1 2 3';
       UPDATE region SET downloaded_at = 5;
       INSERT INTO region_item SELECT id, '{"country_code":"cn"}', 'cuisine', 0, 5, 'offline' FROM region;
       INSERT INTO region_skip SELECT id, 1, 5 FROM region;
@@ -124,6 +125,9 @@ final class HostileFixture: Sendable {
       migrations: [.steps([try MigrationStep(json: ["remove": ["path": "old"]])])], onConflict: .ask)
   }
 
+  /// A source that always fails.
+  static var offline: FunctionSource { FunctionSource(content: { _ in throw SourceFailure("offline") }) }
+
   private static func fill(_ path: String, _ folder: String, device: Int) throws {
     let store = try open(path)
     for (index, place) in [shanghai, beijing].enumerated() {
@@ -145,6 +149,10 @@ final class HostileFixture: Sendable {
     let area = RegionDefinition.Area(try Location(json: shanghai), within: 5000, level: .country)
     try store.catalogue.regions.create(
       "trip", RegionDefinition(areas: [area], sections: ["cuisine", "sights"]))
+
+    var forced = RefreshOptions()
+    forced.force = true
+    try store.catalogue.refresh(Location(json: beijing), from: offline, options: forced)
 
     let library = try store.stories(in: folder + "/stories")
     _ = try library.refresh()

@@ -35,6 +35,10 @@ private let independent: Set<String> = [
   "sync_log.synced", "sync_writer.file", "sync_writer.stamp",
   "asset.used_at", "asset_source.asset", "asset_source.error", "asset_source.etag",
   "asset_source.fetched_at", "asset_source.retry_at", "asset_sweep.swept_at",
+  // Requests to sources, and when they are due.
+  "refresh.asked_at", "refresh.attempts", "refresh.error", "refresh.fresh_for", "refresh.location",
+  "refresh.owner",
+  "refresh.section", "refresh.wait",
   // The name that the app gave, and what downloads have met.
   "region.name", "region.created_at", "region.updated_at", "region.downloaded_at", "region_item.asked_at",
   "region_item.error", "region_item.section", "region_skip.max_size",
@@ -102,7 +106,7 @@ private let optional: Set<String> = [
   "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.
   "change", "conflict", "photo_file", "photo_index", "photo_trash", "record_migration",
-  "outbox_saved", "region_item", "region_skip", "remote_probe", "story_tag", "sync_owner",
+  "outbox_saved", "refresh", "region_item", "region_skip", "remote_probe", "story_tag", "sync_owner",
 ]
 
 @Suite("check reports contradictions between rows")

@@ -165,6 +165,7 @@ final class StoreExercise {
     attempt("prune assets") { try store.assets.prune(maxBytes: 0) }
     for json in [HostileFixture.shanghai, HostileFixture.beijing] {
       guard let place = try? Location(json: json) else { continue }
+      attempt("refresh") { try store.catalogue.refresh(place, from: HostileFixture.offline) }
       attempt("persist") { try store.catalogue.persist(HostileFixture.section("cuisine", 9), at: place) }
       attempt("persist new") { try store.catalogue.persist(HostileFixture.section("new", 9), at: place) }
       attempt("edit") {

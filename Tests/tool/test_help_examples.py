@@ -245,6 +245,9 @@ def prepare(home, example):
     if MD5 in example:
         [photo, *_] = json.loads(home.run("satchel photos query guide.satchel ~/Pictures --json"))
         example = example.replace(MD5, photo["md5"])
+    if "https://api.example.org" in example:
+        backend = json.loads(os.environ["SATCHEL_TEST_CONTENT"])["url"]
+        example = example.replace("https://api.example.org", f"{backend}/help")
     example = example.replace("https://s3.example.org", home.env["AWS_ENDPOINT_URL"])
     return example.replace("/mnt/shared", str(home.folder / "shared"))
 

@@ -152,7 +152,7 @@ def test_what_cannot_be_fetched(tmp_path: Path, cloud: Directory) -> None:
         absent = {"_asset": {"sha256": "a" * 64}}
         with pytest.raises(satchel.InvalidArgument, match="never synchronized"):
             phone.assets.fetch([absent], remote=cloud)
-        with pytest.raises(satchel.InvalidArgument, match="either a function or a remote"):
+        with pytest.raises(satchel.InvalidArgument, match="either a function, a remote or a source"):
             phone.assets.fetch([absent])
         with pytest.raises(satchel.InvalidArgument, match="lazy"):
             phone.sync(cloud, USER, assets="some")

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 import pytest
 from helpers import portion, stripped, text
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import satchel
@@ -134,6 +134,9 @@ def store() -> Iterator[satchel.Store]:
 @given(content=contents)
 def test_whatever_was_sent_is_returned(store: satchel.Store, content: Any) -> None:
     content, good, bad = numbered(content)
+    before = store.catalogue.load(LOCATION, "any")
+    # Content as it was loaded keeps its entities.
+    assume(good or before is None or text(before.content) != text(content))
     receipt = store.catalogue.persist(LOCATION, {"section": "any", "content": content})
     assert receipt.saved + receipt.updated + receipt.reused == good
     # A member that refers to no asset is a problem of its own.

@@ -48,7 +48,7 @@ extension Catalogue {
 
 extension RefreshReport {
   /// Why the source did not answer; nil when it did.
-  fileprivate var reasonOfNothing: String? {
+  var reasonOfNothing: String? {
     if let failure = failed.first { return "the source fails: \(failure.message)" }
     switch skipped.first?.reason {
     case nil, .fresh: return nil

@@ -80,11 +80,15 @@ private struct Refresher {
       let row = try lastRequest(section)
       let isServed = hasWaited && (row?.askedAt ?? .max) >= start
       let stored = try stored(section)
-      switch decision(stored, row, force: options.force && !isServed) {
+      let place = try section == nil ? nil : lastRequest(nil)
+      switch decision(stored, row, place, force: options.force && !isServed) {
       case .wait:
         hasWaited = true
         do { try cancellation.wait(milliseconds: 20) } catch { throw SatchelError(converting: error) }
-      case .skip(.fresh) where hasWaited: return report.unchanged += section.map { [$0] } ?? []
+      case .skip(.fresh) where hasWaited:
+        // The answer of the call that this one has waited for.
+        guard stored.isStored else { return report.notFound.append(section) }
+        return report.unchanged += try section.map { [$0] } ?? catalogue.ownSections(at: location)
       case .skip(let reason): return skip(section, reason)
       case .ask(let etag, let entities, let attempt, let isUrgent):
         switch options.network?() ?? .free {
@@ -122,9 +126,11 @@ private struct Refresher {
     try catalogue.reading(location) { try $0.stored(section) }
   }
 
-  private func decision(_ stored: StoredContent, _ row: RefreshRow?, force: Bool) -> RefreshDecision {
+  private func decision(
+    _ stored: StoredContent, _ row: RefreshRow?, _ place: RefreshRow?, force: Bool
+  ) -> RefreshDecision {
     RefreshDecision.make(
-      stored, row, force: force, staleAfter: min(options.staleAfter, Catalogue.maxAge) * 1000,
+      stored, row, place: place, force: force, staleAfter: min(options.staleAfter, Catalogue.maxAge) * 1000,
       now: database.clock.now(), isAlive: LeaseOwner.isAlive)
   }
 

@@ -31,37 +31,44 @@ enum RefreshDecision: Equatable {
 
   /// - Parameters:
   ///   - row: the last request for the same; nil when nothing is known
+  ///   - place: of a section, the last request for all of the location
   ///   - isAlive: whether the owner of a lease is alive
   static func make(
-    _ stored: StoredContent, _ row: RefreshRow?, force: Bool, staleAfter: Int64, now: Int64,
-    isAlive: (String) -> Bool
+    _ stored: StoredContent, _ row: RefreshRow?, place: RefreshRow? = nil, force: Bool, staleAfter: Int64,
+    now: Int64, isAlive: (String) -> Bool
   ) -> RefreshDecision {
-    // A time that a clock which was ahead has written counts as long ago.
-    let elapsed = row.map { StoreClock.isAhead($0.askedAt, of: now) ? .max : max(now - $0.askedAt, 0) }
-    if let owner = row?.owner, let elapsed, elapsed < leaseDuration, isAlive(owner) { return .wait }
-    if let row, let wait = row.wait, let elapsed, elapsed < wait, !force || row.isDemanded {
-      return .skip(.waiting)
+    if let row {
+      let elapsed = row.elapsed(at: now)
+      if let owner = row.owner, elapsed < leaseDuration, isAlive(owner) { return .wait }
+      if let wait = row.wait, elapsed < wait, !force || row.isDemanded { return .skip(.waiting) }
     }
-    if !force, isFresh(stored, row, elapsed: elapsed, staleAfter: staleAfter, now: now) {
-      return .skip(.fresh)
+    // A delivery since the answer has its own time.
+    let answers = (stored.isStored ? [row, place] : [row]).compactMap { $0 }.filter {
+      $0.freshFor != nil && (!stored.isStored || stored.fetchedAt <= $0.askedAt)
     }
+    let answer = answers.max { $0.askedAt < $1.askedAt }
+    if !force, isFresh(stored, answer, staleAfter: staleAfter, now: now) { return .skip(.fresh) }
     return .ask(
       etag: stored.isStored && stored.missing.isEmpty ? stored.etag : nil,
       entities: stored.missing + stored.expired, attempt: (row?.attempts ?? 0) + 1,
       isUrgent: force || stored.isIncomplete)
   }
 
+  /// - Parameter answer: the last one that says how long it is fresh; also that there is nothing
   private static func isFresh(
-    _ stored: StoredContent, _ row: RefreshRow?, elapsed: Int64?, staleAfter: Int64, now: Int64
+    _ stored: StoredContent, _ answer: RefreshRow?, staleAfter: Int64, now: Int64
   ) -> Bool {
-    // The answer that there is nothing is fresh as well; a delivery since then has its own time.
-    if let row, let elapsed, let freshFor = row.freshFor, !stored.isStored || stored.fetchedAt <= row.askedAt
-    {
-      if elapsed >= freshFor { return false }
-      return !stored.isStored || !stored.isIncomplete
-    }
-    guard !stored.isIncomplete, !StoreClock.isAhead(stored.fetchedAt, of: now) else { return false }
+    if stored.isStored, stored.isIncomplete { return false }
+    if let answer, let freshFor = answer.freshFor { return answer.elapsed(at: now) < freshFor }
+    guard stored.isStored, !StoreClock.isAhead(stored.fetchedAt, of: now) else { return false }
     return now - stored.fetchedAt < staleAfter
+  }
+}
+
+extension RefreshRow {
+  /// The time since the request; a time that a clock which was ahead has written is long ago.
+  fileprivate func elapsed(at now: Int64) -> Int64 {
+    StoreClock.isAhead(askedAt, of: now) ? .max : max(now - askedAt, 0)
   }
 }
 

@@ -39,9 +39,13 @@ struct LostSchema {
       try shouldContinue()
       shapes[number] = try Shape(number, file)
     }
-    let layouts = try LayoutSearch(
-      core: made([]), subjects: subjects.map { ($0, try made([$0])) }, shapes: shapes
-    ).run()
+    var search = LayoutSearch(
+      core: try made([]), subjects: try subjects.map { ($0, try made([$0])) }, shapes: shapes)
+    var layouts = search.run()
+    if layouts.isEmpty {
+      search.allowsShortRows = true
+      layouts = search.run()
+    }
     func filled(_ layout: Layout) -> [StoredSchema.Table] {
       layout.tables.filter { shapes[$0.root]?.isEmpty == false }.ordered { $0.root < $1.root }
     }
@@ -64,12 +68,14 @@ struct LostSchema {
       try BTreeReader(file).rows(root: root, hasRowID: hasRowID) { _, values in lengths.insert(values.count) }
     }
 
-    func fits(_ candidate: Candidate) -> Bool {
+    /// - Parameter allowsShortRows: whether rows may have fewer values than the table has columns, as those do that were
+    ///   written before a column was added
+    func fits(_ candidate: Candidate, allowsShortRows: Bool) -> Bool {
       guard candidate.isTable else { return true }
 
       // A destroyed root page may have belonged to any table.
       return (hasRowID == nil || hasRowID == candidate.hasRowID)
-        && lengths.allSatisfy { $0 <= candidate.columns }
+        && lengths.allSatisfy { $0 == candidate.columns || allowsShortRows && $0 < candidate.columns }
     }
   }
 
@@ -110,6 +116,8 @@ private struct LayoutSearch {
   let core: [LostSchema.Candidate]
   let subjects: [(schema: SubjectSchema, made: [LostSchema.Candidate])]
   let shapes: [Int: LostSchema.Shape]
+  /// Otherwise too many orders would fit: a table of few columns is like any of more.
+  var allowsShortRows = false
 
   private struct State {
     var order: [SubjectSchema] = []
@@ -144,7 +152,9 @@ private struct LayoutSearch {
       state.page += 1
       // Pointer map pages are in between, one for each 819 pages.
       if (state.page - 2) % (4096 / 5 + 1) == 0 { state.page += 1 }
-      guard let shape = shapes[state.page], shape.fits(candidate) else { return nil }
+      guard let shape = shapes[state.page], shape.fits(candidate, allowsShortRows: allowsShortRows) else {
+        return nil
+      }
       if candidate.isTable { state.tables.append(StoredSchema.Table(name: candidate.name, root: state.page)) }
     }
     return state

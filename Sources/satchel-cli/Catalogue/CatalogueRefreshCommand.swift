@@ -11,8 +11,7 @@ struct CatalogueRefreshCommand: ParsableCommand {
       delivery. What failed before is not asked for before its time.
 
         satchel catalogue refresh guide.satchel --place PT/Porto --from https://api.example.org/content
-        satchel catalogue refresh guide.satchel --place PT/Porto --from https://api.example.org/content \\
-          --section facts --header "Authorization: Bearer …"
+        satchel catalogue refresh guide.satchel --place PT/Porto --section sights --from https://api.example.org/content
 
       Exit codes: 0 all that was due is stored; 1 a request failed, or has to wait; 2 could not run.
       """)
