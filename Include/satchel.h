@@ -1733,7 +1733,7 @@ SATCHEL_API void satchel_source_answer_retry_after(
  * @param answer   receives the content, or the cause of a failure
  *
  * **Returns** SATCHEL_REMOTE_OK; SATCHEL_REMOTE_NOT_MODIFIED when the content has the etag
- * of the request; SATCHEL_REMOTE_NOT_FOUND when there is none; SATCHEL_REMOTE_TRANSIENT
+ * of the request; SATCHEL_REMOTE_NOT_FOUND without content; SATCHEL_REMOTE_TRANSIENT
  * for a failure that may pass; SATCHEL_REMOTE_FAILED or SATCHEL_REMOTE_DENIED for one that
  * stays.
  *

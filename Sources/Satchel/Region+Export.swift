@@ -44,7 +44,7 @@ extension Region {
     guard !path.isEmpty, !path.utf8.contains(0), path != ":memory:" else {
       throw SatchelError(.invalid, "path: is not the path of a file")
     }
-    guard try regions[name] != nil else { throw SatchelError(.notFound, "region \(name): does not exist") }
+    _ = try regions.existing(name)
     // A file in the same directory, because it may need as much space as the region.
     let part = path + ".\(UInt64.random(in: 0 ... .max)).region"
     var options = StoreOptions()

@@ -15,7 +15,7 @@ package struct AssetTable {
 
   /// Whether a store has tables of assets, for those that have only a connection.
   package static func exists(in connection: Connection) throws -> Bool {
-    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'asset_reference'") > 0
+    try connection.has(table: "asset_reference")
   }
 
   /// Where the bytes of an asset are.

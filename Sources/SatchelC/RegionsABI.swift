@@ -93,13 +93,8 @@ public func satchel_regions_import(
   }
 }
 
-/// - Throws: `SatchelError` `.notFound` without a region of that name
 private func region(_ name: satchel_bytes, _ store: OpaquePointer?) throws -> Region {
-  let (store, name) = (try Handles.stores.borrow(store), try name.text("name"))
-  guard let region = try store.catalogue.regions[name] else {
-    throw SatchelError(.notFound, "region \(name): does not exist")
-  }
-  return region
+  try Handles.stores.borrow(store).catalogue.regions.existing(name.text("name"))
 }
 
 extension satchel_bytes {

@@ -27,7 +27,7 @@ extension Catalogue {
 
 extension Catalogue {
   private static func checkRegions(_ connection: Connection) throws -> [StoreFinding] {
-    guard try RegionSchema.exists(in: connection) else { return [] }
+    guard try connection.has(table: "region") else { return [] }
     var findings = try connection.findings(of: RegionSchema.invariants)
     try connection.each("SELECT name, definition FROM region ORDER BY name") { row in
       if (try? RegionDefinition(json: JSONValue(parsing: row.bytes(1)))) == nil {

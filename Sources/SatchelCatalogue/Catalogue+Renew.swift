@@ -29,9 +29,7 @@ extension Catalogue {
         let context = try ContextTable(connection: connection).exact(PlaceChain(location, in: connection))
         if context == 0 { return 0 }
         let table = SectionTable(connection: connection)
-        let records =
-          try section.map { try table.record($0, of: context).map { [$0] } ?? [] }
-          ?? table.records(of: context)
+        let records = try table.records(section, of: context)
         let entities = EntityTable(connection: connection)
         var rows: Set<Int64> = []
         for record in records {

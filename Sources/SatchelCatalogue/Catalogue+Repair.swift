@@ -8,7 +8,7 @@ extension Catalogue {
     try database.write { transaction in
       let connection = transaction.connection
       try connection.mend(Self.rules)
-      if try RegionSchema.exists(in: connection) {
+      if try connection.has(table: "region") {
         try RegionTable(connection: connection).removeUnreadable()
         try connection.mend(RegionSchema.invariants)
       }

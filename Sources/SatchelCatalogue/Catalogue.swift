@@ -12,9 +12,8 @@ public final class Catalogue: Sendable {
   package let database: Database
   let index = VariantIndex()
   let usage = ContextUsage()
-  /// Owns the leases of requests to sources.
-  let leaseOwner: LeaseOwner
-  let refreshes = RefreshQueue()
+  private let lazyLeaseOwner = Lazy<LeaseOwner>()
+  let lazyRefreshes = Lazy<RefreshQueue>()
   /// For a store that is opened read-only.
   let temporarySearchIndex = Locked<TemporarySearchIndex?>(nil)
 
@@ -24,7 +23,6 @@ public final class Catalogue: Sendable {
   package init(database: Database, assets: (@Sendable () -> AssetStore)? = nil) {
     self.database = database
     makeAssets = assets ?? { AssetStore(database, pinned: Catalogue.pinnedAssets) }
-    leaseOwner = LeaseOwner(database)
     let (index, usage) = (index, usage)
     database.beforeClosing(isNeeded: usage.needsWrite) { transaction in
       try index.merge(in: transaction)
@@ -32,7 +30,10 @@ public final class Catalogue: Sendable {
     }
   }
 
-  deinit { refreshes.stop() }
+  deinit { stopRefreshing() }
+
+  /// Owns the leases of requests to sources.
+  var leaseOwner: LeaseOwner { lazyLeaseOwner.value { LeaseOwner(database) } }
 
   /// The named parts of the catalogue that stay, whatever is pruned.
   public var regions: Regions { Regions(catalogue: self, assets: makeAssets()) }
@@ -61,10 +62,20 @@ public final class Catalogue: Sendable {
     _ section: UnsafeRawBufferPointer, at location: Location, reuse: Reuse = .unlessChanged,
     etag: String? = nil
   ) throws -> Receipt {
+    try persist(Self.tape(section, "section"), at: location, reuse: reuse, etag: etag)
+  }
+
+  /// Parses JSON that is to be stored.
+  ///
+  /// - Parameter name: its name in errors
+  static func tape(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> JSONTape {
+    try locating(.section(nil)) { try naming(name) { try JSONTape(bytes) } }
+  }
+
+  func persist(_ tape: JSONTape, at location: Location, reuse: Reuse, etag: String?) throws -> Receipt {
     var name: String?
     return try locating(.section(name)) {
       try naming("section") {
-        let tape = try JSONTape(section)
         let payload = try SectionPayload(tape, at: tape.root, pointer: "")
         name = payload.name
         return try database.write { transaction in
@@ -102,19 +113,19 @@ public final class Catalogue: Sendable {
     _ delivery: UnsafeRawBufferPointer, complete: Bool = false, reuse: Reuse = .unlessChanged,
     etag: String? = nil
   ) throws -> [Receipt] {
-    try deliver(delivery, at: nil, complete: complete, reuse: reuse, etag: etag)
+    try deliver(
+      Self.tape(delivery, "delivery"), at: nil, complete: complete, reuse: reuse, etag: etag)
   }
 
   /// Stores a delivery.
   ///
   /// - Parameter location: of a delivery that names none; nil to refuse such a one
   func deliver(
-    _ delivery: UnsafeRawBufferPointer, at location: Location?, complete: Bool, reuse: Reuse, etag: String?
+    _ tape: JSONTape, at location: Location?, complete: Bool, reuse: Reuse, etag: String?
   ) throws -> [Receipt] {
     var name: String?
     return try locating(.section(name)) {
       try naming("delivery") {
-        let tape = try JSONTape(delivery)
         let place = tape.member("location", of: tape.root)
         guard place != nil || location != nil, let list = tape.member("sections", of: tape.root)
         else { throw JSONError("a delivery must be an object with location and sections", pointer: "") }

@@ -38,7 +38,7 @@ package struct PositionIndex {
   /// Returns the last context that the R*Tree contains; 0 when there is no R*Tree that can be read.
   private func indexedThrough() throws -> Int64 {
     guard Self.isAvailable,
-      try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'context_position'") > 0
+      try connection.has(table: "context_position")
     else { return 0 }
     return try connection.number(Self.through)
   }

@@ -99,8 +99,7 @@ extension Catalogue {
     let connection = transaction.connection
     return Pruner(
       options, transaction,
-      pinned: try PinnedContent.all(in: connection, variants: { try self.index.view(of: connection) }),
-      hasRefreshes: try database.has(RefreshSchema.subject))
+      pinned: try PinnedContent.all(in: connection, variants: { try self.index.view(of: connection) }))
   }
 
   private func deleting(_ body: (inout Pruner) throws -> Void) throws -> PruneReceipt {

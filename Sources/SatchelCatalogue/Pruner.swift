@@ -18,11 +18,9 @@ struct Pruner {
   private let pinned: PinnedContent
   /// Whether pinned content is removed as well: by a call that names it.
   private var removesPinned = false
-  /// Whether the store has the table of requests to sources.
-  private let hasRefreshes: Bool
 
-  init(_ options: PruneOptions, _ transaction: Transaction, pinned: PinnedContent, hasRefreshes: Bool) {
-    (self.pinned, self.hasRefreshes) = (pinned, hasRefreshes)
+  init(_ options: PruneOptions, _ transaction: Transaction, pinned: PinnedContent) {
+    self.pinned = pinned
     self.options = options
     self.transaction = transaction
     connection = transaction.connection
@@ -52,7 +50,7 @@ struct Pruner {
         leastRecentlyUsed().filter { $0.usedAt <= transaction.now - age }.map(\.row))
     }
     if let maxBytes = options.maxBytes, maxBytes >= 0 { try shrink(to: maxBytes) }
-    if hasRefreshes { try RefreshTable(connection: connection).removeOld(now: transaction.now) }
+    try RefreshTable(existingIn: connection)?.removeOld(now: transaction.now)
     try entities.refreshBlocks(at: transaction.now)
   }
 
@@ -233,8 +231,10 @@ struct Pruner {
     let all = try SectionTable(connection: connection).records(of: row)
     let sections = all.filter { isSelected($0.id) && !isPinned(section: $0.id) }
     let entities = try referenced(by: sections.map { (row, $0.name, $0.id) })
-    if hasRefreshes, let location = try ContextTable(connection: connection).location(of: row) {
-      try RefreshTable(connection: connection).removeAll(RefreshTable.key(location))
+    if let refreshes = try RefreshTable(existingIn: connection),
+      let location = try ContextTable(connection: connection).location(of: row)
+    {
+      try refreshes.removeAll(RefreshTable.key(location))
     }
     if sections.count == all.count {
       try ContextTable.remove(row, in: transaction)

@@ -31,6 +31,13 @@ struct SectionTable {
       """, .integer(context), .text(name), read: Self.read)
   }
 
+  /// Returns one of a context's headers, if it has it, or all.
+  ///
+  /// - Parameter name: nil for all
+  func records(_ name: String?, of context: Int64) throws -> [SectionRecord] {
+    try name.map { try record($0, of: context).map { [$0] } ?? [] } ?? records(of: context)
+  }
+
   private static func read(_ row: Statement) throws -> SectionRecord {
     try SectionRecord(
       id: row.anyInteger(0), name: row.text(1), displayTitle: row.textIfAny(2), config: row.textIfAny(3),

@@ -68,9 +68,7 @@ package struct SubjectSchema: Sendable {
   func version(_ connection: Connection) throws -> Int64 { try Self.version(of: name, connection) }
 
   static func version(of name: String, _ connection: Connection) throws -> Int64 {
-    guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else {
-      return 0
-    }
+    guard try connection.has(table: "subject") else { return 0 }
     return try connection.first("SELECT version FROM subject WHERE name = ?", .text(name)) {
       try $0.integer(0, in: versions)
     } ?? 0
@@ -172,6 +170,13 @@ struct Migrator: Sendable {
       .newer,
       "\(path): written by a newer Satchel (schema \(version); this one supports \(newest)); update Satchel"
     )
+  }
+}
+
+extension Connection {
+  /// Whether the file has a table, for those that have only a connection.
+  package func has(table name: String) throws -> Bool {
+    try number("SELECT count(*) FROM sqlite_schema WHERE name = ?", .text(name)) > 0
   }
 }
 

@@ -10,13 +10,6 @@ struct RegionExportTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func code(_ body: () throws -> Void) -> SatchelError.Code? {
-    do {
-      try body()
-      return nil
-    } catch { return (error as? SatchelError)?.code }
-  }
-
   /// A store with a complete region "trip" of two places, one of whose pictures is large.
   private func origin(hours: String? = nil) throws -> (CatalogueFixture, RegionSource) {
     let store = try CatalogueFixture(onDisk: true)

@@ -114,3 +114,11 @@ enum City {
     RegionDefinition(areas: try numbers.map { RegionDefinition.Area(try location($0)) })
   }
 }
+
+/// Returns the code of the error that `body` throws; nil when it throws none of Satchel's.
+func code(_ body: () throws -> Void) -> SatchelError.Code? {
+  do {
+    try body()
+    return nil
+  } catch { return (error as? SatchelError)?.code }
+}

@@ -34,6 +34,7 @@ extension Catalogue {
   private func refreshLater(
     _ section: String, at location: Location, from source: any ContentSource, _ options: RefreshOptions
   ) throws {
+    let refreshes = lazyRefreshes.value { RefreshQueue() }
     let cancellation = refreshes.cancellation
     try refreshes.add(RefreshTable.key(location) + "\u{1E}" + section) { [weak self] in
       // A later load sends a request that failed again, when it is due.
@@ -43,7 +44,7 @@ extension Catalogue {
   }
 
   /// Ends the requests of `load(_:at:from:)`, and waits for the one in progress.
-  package func stopRefreshing() { refreshes.stop() }
+  package func stopRefreshing() { lazyRefreshes.known?.stop() }
 }
 
 extension RefreshReport {

@@ -44,6 +44,15 @@ extension Catalogue {
   }
 }
 
+/// The basis of a decision, in one state of the store.
+private struct Known: Equatable {
+  var stored: StoredContent
+  /// The last request for the same.
+  var row: RefreshRow?
+  /// Of a section, the last request for all of the location.
+  var place: RefreshRow?
+}
+
 /// Sends the requests of one refresh.
 private struct Refresher {
   let catalogue: Catalogue
@@ -77,17 +86,15 @@ private struct Refresher {
     var hasWaited = false
     while true {
       try check()
-      let row = try lastRequest(section)
-      let isServed = hasWaited && (row?.askedAt ?? .max) >= start
-      let stored = try stored(section)
-      let place = try section == nil ? nil : lastRequest(nil)
-      switch decision(stored, row, place, force: options.force && !isServed) {
+      let known = try catalogue.reading(location) { try self.known(of: section, in: $0) }
+      let isServed = hasWaited && (known.row?.askedAt ?? .max) >= start
+      switch decision(known, force: options.force && !isServed) {
       case .wait:
         hasWaited = true
         do { try cancellation.wait(milliseconds: 20) } catch { throw SatchelError(converting: error) }
       case .skip(.fresh) where hasWaited:
         // The answer of the call that this one has waited for.
-        guard stored.isStored else { return report.notFound.append(section) }
+        guard known.stored.isStored else { return report.notFound.append(section) }
         return report.unchanged += try section.map { [$0] } ?? catalogue.ownSections(at: location)
       case .skip(let reason): return skip(section, reason)
       case .ask(let etag, let entities, let attempt, let isUrgent):
@@ -96,7 +103,7 @@ private struct Refresher {
         case .metered where isUrgent: break
         case .metered, .none: return skip(section, .network)
         }
-        guard let lease = try lease(section, after: row, stored) else { continue }
+        guard let lease = try lease(section, after: known) else { continue }
         return try ask(
           ContentRequest(
             location: location, section: section, entities: entities, etag: etag, attempt: attempt,
@@ -117,21 +124,18 @@ private struct Refresher {
 
   // MARK: Deciding
 
-  private func lastRequest(_ section: String?) throws -> RefreshRow? {
-    guard try database.has(RefreshSchema.subject) else { return nil }
-    return try database.read { try RefreshTable(connection: $0).row(key, section) }
+  private func known(of section: String?, in reader: SectionReader) throws -> Known {
+    let table = try RefreshTable(existingIn: reader.connection)
+    return Known(
+      stored: try reader.stored(section), row: try table?.row(key, section),
+      place: section == nil ? nil : try table?.row(key, nil))
   }
 
-  private func stored(_ section: String?) throws -> StoredContent {
-    try catalogue.reading(location) { try $0.stored(section) }
-  }
-
-  private func decision(
-    _ stored: StoredContent, _ row: RefreshRow?, _ place: RefreshRow?, force: Bool
-  ) -> RefreshDecision {
+  private func decision(_ known: Known, force: Bool) -> RefreshDecision {
     RefreshDecision.make(
-      stored, row, place: place, force: force, staleAfter: min(options.staleAfter, Catalogue.maxAge) * 1000,
-      now: database.clock.now(), isAlive: LeaseOwner.isAlive)
+      known.stored, known.row, place: known.place, force: force,
+      staleAfter: min(options.staleAfter, Catalogue.maxAge) * 1000, now: database.clock.now(),
+      isAlive: LeaseOwner.isAlive)
   }
 
   // MARK: Leases
@@ -139,15 +143,13 @@ private struct Refresher {
   /// Takes the lease.
   ///
   /// - Returns: the row with the lease; nil when another call has asked, or stored something, since the decision
-  private func lease(_ section: String?, after row: RefreshRow?, _ stored: StoredContent) throws
-    -> RefreshRow?
-  {
+  private func lease(_ section: String?, after known: Known) throws -> RefreshRow? {
     try write { table, transaction in
       let reader = SectionReader(catalogue: catalogue, connection: table.connection, location: location)
-      guard try table.row(key, section) == row, try reader.stored(section) == stored else { return nil }
+      guard try self.known(of: section, in: reader) == known else { return nil }
       var lease = RefreshRow(
-        askedAt: transaction.now, attempts: row?.attempts ?? 0, owner: catalogue.leaseOwner.name)
-      lease.error = row?.error
+        askedAt: transaction.now, attempts: known.row?.attempts ?? 0, owner: catalogue.leaseOwner.name)
+      lease.error = known.row?.error
       try table.set(key, section, to: lease)
       return lease
     }
@@ -240,14 +242,14 @@ private struct Refresher {
   private func persist(
     _ bytes: UnsafeRawBufferPointer, for request: ContentRequest, _ etag: String?, _ isComplete: Bool
   ) throws -> [String] {
-    let tape = try naming("the source's answer") { try JSONTape(bytes) }
+    let tape = try Catalogue.tape(bytes, "the source's answer")
     if tape[tape.root].kind == .object, tape.member("sections", of: tape.root) != nil {
       let complete = try tape.member("complete", of: tape.root).map { try tape.value($0) == true } ?? false
       return try catalogue.deliver(
-        bytes, at: location, complete: isComplete || complete, reuse: options.reuse, etag: etag
+        tape, at: location, complete: isComplete || complete, reuse: options.reuse, etag: etag
       ).map(\.section)
     }
-    let receipt = try catalogue.persist(bytes, at: location, reuse: options.reuse, etag: etag)
+    let receipt = try catalogue.persist(tape, at: location, reuse: options.reuse, etag: etag)
     if let section = request.section, receipt.section != section {
       throw SatchelError(
         .invalid,

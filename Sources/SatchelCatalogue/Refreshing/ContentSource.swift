@@ -31,7 +31,7 @@ public struct ContentRequest: Sendable, JSONConvertible {
   public var section: String?
   /// The entities of it that are missing or expired; none when nothing is stored yet.
   public var entities: [String]
-  /// The entity tag of what is stored (RFC 9110); nil when there is none, or when what is stored is incomplete.
+  /// The entity tag of what is stored (RFC 9110); nil when it has no tag, or when what is stored is incomplete.
   public var etag: String?
   /// 1, and one more for each failure since the last answer.
   public var attempt: Int

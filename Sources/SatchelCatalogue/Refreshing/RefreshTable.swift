@@ -51,6 +51,14 @@ struct RefreshTable {
 
   let connection: Connection
 
+  init(connection: Connection) { self.connection = connection }
+
+  /// Nil in a store that has asked no source.
+  init?(existingIn connection: Connection) throws {
+    guard try connection.has(table: "refresh") else { return nil }
+    self.connection = connection
+  }
+
   /// Identifies a location by its own places, whether or not something is stored for it.
   static func key(_ location: Location) -> String {
     // The most specific named place has the components of those above it.

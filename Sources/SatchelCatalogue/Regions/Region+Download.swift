@@ -214,7 +214,7 @@ private final class RegionDownload: @unchecked Sendable {
       // Stored content stays in the region, and is asked for again when it expires.
       if outcome != .failed || item.isLeft {
         // A source may have answered that it has nothing before a kill, too.
-        if outcome == .content, try !isStored(item, transaction.connection) { outcome = .absent }
+        if outcome == .content, try !item.isStored(in: transaction.connection) { outcome = .absent }
         try table.set(row.id, item, to: outcome, error: message, now: transaction.now)
       }
     }
@@ -230,13 +230,6 @@ private final class RegionDownload: @unchecked Sendable {
         report.failed.append(RegionFailure(location: item.location, section: item.section, message: message))
       }
     }
-  }
-
-  private func isStored(_ item: RegionItem, _ connection: Connection) throws -> Bool {
-    let context = try ContextTable(connection: connection).exact(PlaceChain(item.location, in: connection))
-    if context == 0 { return false }
-    return try item.section.map { try SectionTable(connection: connection).record($0, of: context) != nil }
-      ?? true
   }
 
   private static func text(_ reason: RefreshReport.Skipped.Reason) -> String {
@@ -277,12 +270,7 @@ private final class RegionDownload: @unchecked Sendable {
       let budget = min(callBudget ?? .max, regionBudget ?? .max)
       let wanted = asset.size ?? limit
       guard budget > 0, asset.size == nil || wanted <= budget else {
-        if isLast {
-          report.waiting += 1
-          if regionBudget ?? .max < callBudget ?? .max { isOverRegionBudget = true }
-        } else {
-          postponed.append(asset)
-        }
+        leave(asset, isLast: isLast)
         return nil
       }
       let reserved = min(wanted, budget)
@@ -290,6 +278,13 @@ private final class RegionDownload: @unchecked Sendable {
       regionBudget = regionBudget.map { $0 - reserved }
       return reserved
     }
+  }
+
+  /// Leaves an asset that does not fit to a second pass, and then to a later call. The caller holds `lock`.
+  private func leave(_ asset: RegionAsset, isLast: Bool) {
+    guard isLast else { return postponed.append(asset) }
+    report.waiting += 1
+    if regionBudget ?? .max < callBudget ?? .max { isOverRegionBudget = true }
   }
 
   private func giveBack(_ bytes: Int64) {
@@ -306,13 +301,8 @@ private final class RegionDownload: @unchecked Sendable {
     fetching.isCancelled = cancellation.isCancelled
     let answer: AssetFetchReport
     do {
-      answer = try region.regions.assets.fetch([asset.asset], options: fetching) { [source] request, writer in
-        do {
-          return try source.asset(request, into: writer)
-        } catch let failure as SourceFailure {
-          throw SatchelError(.unavailable, failure.message)
-        }
-      }
+      answer = try region.regions.assets.fetch(
+        [asset.asset], options: fetching, using: source.asset(_:into:))
     } catch {
       lock.withLock { giveBack(reserved) }
       throw error
@@ -330,12 +320,7 @@ private final class RegionDownload: @unchecked Sendable {
       report.assetBytes += answer.fetchedBytes
       if isTooLarge, fetching.maxSize < limit, asset.size == nil {
         // It did not fit into what was left.
-        if isLast {
-          report.waiting += 1
-          if regionBudget ?? .max < callBudget ?? .max { isOverRegionBudget = true }
-        } else {
-          postponed.append(asset)
-        }
+        leave(asset, isLast: isLast)
       } else if let failed {
         report.failed.append(RegionFailure(asset: asset.asset, message: failed.message))
       }

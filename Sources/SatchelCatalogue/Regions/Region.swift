@@ -51,13 +51,19 @@ public struct Regions: Sendable {
     }
   }
 
-  /// Returns a region; nil when there is none of that name.
+  /// Returns a region; nil when no region has that name.
   public subscript(name: String) -> Region? {
     get throws {
       try database.query { try RegionTable(connection: $0).row(name) }.map {
         Region(name: $0.name, regions: self)
       }
     }
+  }
+
+  /// - Throws: `SatchelError` `.notFound` when no region has that name
+  package func existing(_ name: String) throws -> Region {
+    guard let region = try self[name] else { throw Region(name: name, regions: self).notFound }
+    return region
   }
 
   func survey(_ row: RegionTable.Row, _ connection: Connection) throws -> RegionSurvey {

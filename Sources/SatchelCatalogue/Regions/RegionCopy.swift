@@ -86,12 +86,7 @@ package struct RegionCopy {
         }
         // Content that a backend has delivered to its own store was never asked for there.
         for item in survey.items {
-          let context = try ContextTable(connection: connection).exact(
-            PlaceChain(item.location, in: connection))
-          let isStored =
-            try context != 0
-            && item.section.map { try SectionTable(connection: connection).record($0, of: context) != nil }
-              ?? true
+          let isStored = try item.isStored(in: connection)
           guard isStored || !item.isLeft else { continue }
           try regions.set(id, item, to: isStored ? .content : .absent, error: nil, now: transaction.now)
         }

@@ -65,11 +65,6 @@ package enum RegionSchema {
       offenders: "SELECT 1 FROM region_skip WHERE region NOT IN (SELECT id FROM region)",
       mending: "DELETE FROM region_skip WHERE region NOT IN (SELECT id FROM region)"),
   ]
-
-  /// Whether a store has the tables, for those that have only a connection.
-  static func exists(in connection: Connection) throws -> Bool {
-    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'region'") > 0
-  }
 }
 
 /// Reads and writes the tables of regions.
@@ -90,7 +85,7 @@ struct RegionTable {
   let connection: Connection
 
   func all() throws -> [Row] {
-    guard try RegionSchema.exists(in: connection) else { return [] }
+    guard try connection.has(table: "region") else { return [] }
     var rows: [Row] = []
     try connection.each(
       "SELECT id, name, definition, created_at, updated_at, downloaded_at FROM region ORDER BY name"
@@ -99,7 +94,7 @@ struct RegionTable {
   }
 
   func row(_ name: String) throws -> Row? {
-    guard try RegionSchema.exists(in: connection) else { return nil }
+    guard try connection.has(table: "region") else { return nil }
     return try connection.first(
       "SELECT id, name, definition, created_at, updated_at, downloaded_at FROM region WHERE name = ?",
       .text(name), read: Self.read)
@@ -153,18 +148,12 @@ struct RegionTable {
 
   // MARK: Requests
 
-  func outcome(_ region: Int64, _ item: RegionItem) throws -> Outcome? {
+  /// Returns the outcome of the last request, and why it failed; nil when none was made.
+  func answer(_ region: Int64, _ item: RegionItem) throws -> (outcome: Outcome?, error: String?)? {
     try connection.first(
-      "SELECT outcome FROM region_item WHERE region = ? AND location = ? AND section = ?", .integer(region),
-      .text(try item.location.json.text), .text(item.section ?? "")
-    ) { Outcome(rawValue: try $0.integer(0, in: 0...2)) } ?? nil
-  }
-
-  func error(_ region: Int64, _ item: RegionItem) throws -> String? {
-    try connection.first(
-      "SELECT error FROM region_item WHERE region = ? AND location = ? AND section = ?", .integer(region),
-      .text(try item.location.json.text), .text(item.section ?? "")
-    ) { $0.textIfAny(0) } ?? nil
+      "SELECT outcome, error FROM region_item WHERE region = ? AND location = ? AND section = ?",
+      .integer(region), .text(try item.location.json.text), .text(item.section ?? "")
+    ) { (Outcome(rawValue: try $0.integer(0, in: 0...2)), $0.textIfAny(1)) }
   }
 
   func set(_ region: Int64, _ item: RegionItem, to outcome: Outcome, error: String?, now: Int64) throws {
@@ -213,4 +202,16 @@ struct RegionItem: Sendable {
   var hasETag = false
 
   init(_ location: Location, _ section: String?) { (self.location, self.section) = (location, section) }
+
+  /// Whether a store has content of it.
+  func isStored(in connection: Connection) throws -> Bool {
+    try isStored(
+      as: ContextTable(connection: connection).exact(PlaceChain(location, in: connection)), connection)
+  }
+
+  /// - Parameter context: the row of the location; 0 when nothing was delivered for it
+  func isStored(as context: Int64, _ connection: Connection) throws -> Bool {
+    if context == 0 { return false }
+    return try section.map { try SectionTable(connection: connection).record($0, of: context) != nil } ?? true
+  }
 }

@@ -73,14 +73,14 @@ struct RegionSurvey {
       for name in names {
         var item = RegionItem(area.location, name)
         size.requests += 1
-        let outcome = try regions.outcome(region.id, item)
+        let (outcome, error) = try regions.answer(region.id, item) ?? (nil, nil)
         item.isLeft = try
-          !(outcome == .absent || outcome == .content && context != 0 && has(name, in: context))
+          !(outcome == .absent || outcome == .content && item.isStored(as: context, connection))
         if item.isLeft { size.requestsLeft += 1 }
         if outcome == .failed {
           failed.append(
             RegionFailure(
-              location: item.location, section: name, message: try regions.error(region.id, item) ?? "failed")
+              location: item.location, section: name, message: error ?? "failed")
           )
         }
         try look(at: &item, in: context)
@@ -89,8 +89,9 @@ struct RegionSurvey {
     }
     for context in content.contexts.ordered() where !known.contains(context) {
       guard let location = try ContextTable(connection: connection).location(of: context) else { continue }
-      for name in names where try has(name, in: context) {
+      for name in names {
         var item = RegionItem(location, name)
+        guard try item.isStored(as: context, connection) else { continue }
         size.requests += 1
         try look(at: &item, in: context)
         items.append(item)
@@ -99,18 +100,10 @@ struct RegionSurvey {
   }
 
   private func look(at item: inout RegionItem, in context: Int64) throws {
-    let stored = context == 0 ? [] : try records(item.section, in: context)
+    let stored =
+      context == 0 ? [] : try SectionTable(connection: connection).records(item.section, of: context)
     item.hasETag = !stored.isEmpty && stored.allSatisfy { $0.etag != nil }
     item.isDue = try item.isLeft || needsContent(stored)
-  }
-
-  private func records(_ name: String?, in context: Int64) throws -> [SectionRecord] {
-    let table = SectionTable(connection: connection)
-    return try name.map { try table.record($0, of: context).map { [$0] } ?? [] } ?? table.records(of: context)
-  }
-
-  private func has(_ name: String?, in context: Int64) throws -> Bool {
-    try name == nil || SectionTable(connection: connection).record(name ?? "", of: context) != nil
   }
 
   /// Whether something of it is missing or expired.

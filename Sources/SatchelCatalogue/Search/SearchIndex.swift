@@ -159,7 +159,7 @@ package struct SearchIndex {
   }
 
   private static func exists(_ connection: Connection) throws -> Bool {
-    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'entity_search'") > 0
+    try connection.has(table: "entity_search")
   }
 
   /// Makes the index again, empty, whatever version of FTS5 wrote it; the next search fills it.

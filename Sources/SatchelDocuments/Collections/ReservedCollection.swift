@@ -179,7 +179,7 @@ package struct ReservedReader: ReservedDocuments {
 
   /// Whether a store has the tables of records.
   package static func exist(_ connection: Connection) throws -> Bool {
-    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'record_collection'") > 0
+    try connection.has(table: "record_collection")
   }
 }
 

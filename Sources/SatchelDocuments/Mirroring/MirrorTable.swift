@@ -68,7 +68,7 @@ struct MirrorTable {
 
   /// False in a store that was opened read-only and never had a mirror.
   private static func isThere(_ connection: Connection) throws -> Bool {
-    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'record_mirror'") > 0
+    try connection.has(table: "record_mirror")
   }
 }
 

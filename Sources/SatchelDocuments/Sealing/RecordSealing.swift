@@ -153,7 +153,7 @@ extension RecordStore {
   }
 
   private static func has(_ connection: Connection) throws -> Bool {
-    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'record_collection'") > 0
+    try connection.has(table: "record_collection")
   }
 
   private func reseal(

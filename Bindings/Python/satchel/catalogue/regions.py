@@ -7,7 +7,6 @@ after it has expired.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Union
 
 from satchel import _abi, _encoding
@@ -15,8 +14,19 @@ from satchel._html import Rows
 from satchel._library import check, json_answer, library
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel._payloads import LocationDocument
+from satchel.catalogue._region_values import (
+    RegionDeletion,
+    RegionExport,
+    RegionFailure,
+    RegionProgress,
+    RegionReport,
+    RegionSize,
+    RegionSummary,
+    report_from,
+    summary_from,
+)
 from satchel.errors import InvalidArgument
-from satchel.values import record_from, records_from
+from satchel.values import record_from
 
 if TYPE_CHECKING:
     from satchel.sources import AnySource
@@ -35,144 +45,6 @@ __all__ = [
 ]
 
 _LARGEST = 2**63 - 1
-
-
-@dataclass(frozen=True)
-class RegionSize:
-    """The sizes of a region, as far as the store knows them.
-
-    A download makes ``requests`` for content, of which ``requests_left`` are left. Here are ``sections`` and
-    ``entities`` with ``bytes`` of content, and ``assets`` with ``asset_bytes``; of the entities, ``missing``
-    are no longer stored, and ``expired`` are expired. To come are ``assets_left``, with
-    ``asset_bytes_left`` for those whose size is known and ``unknown_sizes`` others; ``too_large`` are larger
-    than the region allows.
-    """
-
-    requests: int
-    requests_left: int
-    sections: int
-    entities: int
-    missing: int
-    expired: int
-    bytes: int
-    assets: int
-    asset_bytes: int
-    assets_left: int
-    asset_bytes_left: int
-    unknown_sizes: int
-    too_large: int
-
-
-@dataclass(frozen=True)
-class RegionFailure:
-    """A part of a region that could not be downloaded.
-
-    It is a ``location``, with a ``section`` or None for all of it, or an ``asset``; ``message`` says why.
-    """
-
-    location: Optional[Dict[str, Any]]
-    section: Optional[str]
-    asset: Optional[Dict[str, Any]]
-    message: str
-
-
-@dataclass(frozen=True)
-class RegionSummary:
-    """A region with its state.
-
-    It has a ``name``, a ``definition`` as a dict, a ``state`` ("new", "partial", "complete", or "stale": all
-    is here, and some of it is expired), a ``size``, and ``failed``: what could not be downloaded.
-    ``created_at``, ``updated_at`` (when it was last defined) and ``downloaded_at`` (when a download last had
-    nothing left to do, or None) are Unix milliseconds.
-    """
-
-    name: str
-    definition: Dict[str, Any]
-    state: str
-    size: RegionSize
-    failed: List[RegionFailure]
-    created_at: int
-    updated_at: int
-    downloaded_at: Optional[int]
-
-
-@dataclass(frozen=True)
-class RegionProgress:
-    """How far a download is.
-
-    ``items_done`` of ``items`` requests and assets are done, with ``bytes_done`` of ``bytes``, as far as they
-    are known. What is done never goes back, also when a download was broken off and begins again.
-    """
-
-    items_done: int
-    items: int
-    bytes_done: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class RegionReport:
-    """The result of a download.
-
-    ``state`` is the one afterwards, and ``size`` the sizes. ``requests`` for content were sent, with
-    ``content_bytes`` of answers: ``refreshed`` sections were stored, ``unchanged`` had not changed, and for
-    ``not_found`` requests the source has no content. ``assets`` were fetched, with ``asset_bytes``.
-    ``failed`` lists what failed, and ``waiting`` counts what was left for a later call.
-    """
-
-    state: str
-    requests: int
-    content_bytes: int
-    refreshed: int
-    unchanged: int
-    not_found: int
-    assets: int
-    asset_bytes: int
-    failed: List[RegionFailure]
-    waiting: int
-    size: RegionSize
-
-
-@dataclass(frozen=True)
-class RegionDeletion:
-    """The result of deleting a region.
-
-    ``sections`` and ``entities`` with ``bytes``, and ``assets`` with ``asset_bytes`` were removed; the file
-    shrank by ``file_bytes``. ``waiting_files`` of assets are deleted by a later prune, because a reader or a
-    backup uses files of the folder.
-    """
-
-    sections: int
-    entities: int
-    bytes: int
-    assets: int
-    asset_bytes: int
-    file_bytes: int
-    waiting_files: int
-
-
-@dataclass(frozen=True)
-class RegionExport:
-    """The content of a file of a region.
-
-    It has ``sections``, ``entities`` and ``assets``; ``missing_assets`` are not here, or are encrypted here.
-    The file has ``bytes``.
-    """
-
-    sections: int
-    entities: int
-    assets: int
-    missing_assets: int
-    bytes: int
-
-
-def _summary(answer: Dict[str, Any]) -> RegionSummary:
-    return record_from(
-        RegionSummary,
-        answer,
-        size=record_from(RegionSize, answer["size"]),
-        failed=records_from(RegionFailure, answer["failed"]),
-    )
 
 
 class Region:
@@ -200,7 +72,7 @@ class Region:
 
         :raises NotFound: when it was deleted
         """
-        return _summary(
+        return summary_from(
             json_answer(
                 library.satchel_regions_get, self._store._pointer, _encoding.lend_text(self._name, "name")
             )
@@ -320,13 +192,7 @@ class Region:
             call = with_progress(
                 options, library.satchel_regions_download, self._store._pointer, name, handle
             )
-            answer = work.run(call)
-        return record_from(
-            RegionReport,
-            answer,
-            size=record_from(RegionSize, answer["size"]),
-            failed=records_from(RegionFailure, answer["failed"]),
-        )
+            return report_from(work.run(call))
 
     def delete(self) -> RegionDeletion:
         """Deletes the region with its content, and shrinks the file.
@@ -406,13 +272,13 @@ class Regions:
     def list(self) -> List[RegionSummary]:
         """Returns all regions with their states, by name. Time grows with their content."""
         answer = json_answer(library.satchel_regions_list, self._store._pointer)
-        return Rows([_summary(each) for each in answer])
+        return Rows([summary_from(each) for each in answer])
 
     def get(self, name: str) -> Region:
         """Returns a region.
 
         :param name: its name
-        :raises NotFound: when there is none of that name
+        :raises NotFound: when no region has that name
         """
         region = Region(self._store, name)
         region.summary()

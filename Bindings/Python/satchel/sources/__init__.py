@@ -51,7 +51,7 @@ class Source(Protocol):
         """Fetches content.
 
         :param request: says of which place, and which section
-        :raises NotFoundAtSource: when there is none
+        :raises NotFoundAtSource: when the source has no such content
         :raises Retry: when it has to be asked again
         """
         raise NotImplementedError
