@@ -3464,6 +3464,9 @@ SATCHEL_API satchel_status satchel_session_load(
  * Asks the source again for what the session shows, also for what is fresh, as when
  * somebody pulls the list down. Without a source it does nothing.
  *
+ * Returns immediately. The session is `refreshing` from then on, until the answer is shown,
+ * or the `error` why there is none; the event "sections" reports the end.
+ *
  * @param session  a session that shows a location
  *
  * **Returns** SATCHEL_OK; SATCHEL_EINVALID before satchel_session_show();

@@ -4,44 +4,58 @@ import SatchelRemote
 /// How a session keeps what it shows fresh.
 extension Session {
   /// Asks the source again for what the screen shows, as when somebody pulls the list down: also for what is fresh, and
-  /// for what failed before its time. Without a source it does nothing.
+  /// for what failed before its time. Returns at once; the screen is refreshing from now on, until the answer is shown or
+  /// the reason why there is none. Without a source it does nothing.
   public func refresh() throws {
     let (location, generation) = try current()
-    fetch(nil, at: location, generation: generation, force: true)
+    guard asksSource else { return }
+    begin(nil, generation)
+    fetch(nil, at: location, generation: generation, isPulled: true)
   }
 
   /// A store that is opened read-only cannot keep answers.
   var asksSource: Bool { source != nil && !catalogue.database.options.isReadOnly }
 
   /// Asks the source on a thread of its own, where that is due. What it answers is stored, and shown as every commit is.
-  func fetch(_ section: String?, at location: Location, generation: Int, force: Bool = false) {
+  ///
+  /// - Parameter isPulled: whether it is the request of `refresh`, which has begun already
+  func fetch(_ section: String?, at location: Location, generation: Int, isPulled: Bool = false) {
     guard asksSource else { return }
     do {
       try fetcher.add { [weak self] in
-        self?.ask(section, at: location, generation: generation, force: force)
+        self?.ask(section, at: location, generation: generation, isPulled: isPulled)
       }
     } catch {
-      end(section, generation, .failed("\(error)"))
+      end(section, generation, .failed("\(error)"), hasBegun: isPulled)
     }
   }
 
-  private func ask(_ section: String?, at location: Location, generation: Int, force: Bool) {
+  private func ask(_ section: String?, at location: Location, generation: Int, isPulled: Bool) {
     // Another location is shown meanwhile, and its requests come first.
     guard let source, lock.withLock({ generation == screen.generation && !screen.isEnded }) else { return }
     var options = refreshOptions
-    options.force = options.force || force
+    options.force = options.force || isPulled
     let cancellation = Cancellation { [weak self] in
       self.map { session in session.lock.withLock { session.screen.isEnded } } ?? true
     }
-    let watched = WatchedSource(source: source) { [weak self] in self?.begin(section, generation) }
+    let hasBegun = Locked(isPulled)
+    let watched = WatchedSource(source: source) { [weak self] in
+      let isFirst = hasBegun.withLock { begun in
+        defer { begun = true }
+        return !begun
+      }
+      if isFirst { self?.begin(section, generation) }
+    }
+    let outcome: FetchOutcome
     do {
       let report = try catalogue.refresh(
         location, sections: section.map { [$0] }, from: watched, options: options, cancellation: cancellation)
       if let failure = report.failed.first { retry(at: failure.retryAt) }
-      finish(section, generation, FetchOutcome(report))
+      outcome = FetchOutcome(report)
     } catch {
-      finish(section, generation, .failed((error as? SatchelError)?.message ?? "\(error)"))
+      outcome = .failed((error as? SatchelError)?.message ?? "\(error)")
     }
+    finish(section, generation, outcome, hasBegun: hasBegun.withLock { $0 })
   }
 
   private func begin(_ section: String?, _ generation: Int) {
@@ -52,22 +66,22 @@ extension Session {
   }
 
   /// Shows the outcome after what was stored, on the session's thread, on which commits are looked at.
-  private func finish(_ section: String?, _ generation: Int, _ outcome: FetchOutcome) {
+  private func finish(_ section: String?, _ generation: Int, _ outcome: FetchOutcome, hasBegun: Bool) {
     do {
       try worker.add { [weak self] in
         guard let self else { return }
         _ = news.withLock { $0.addAll() }
         showCommits()
-        end(section, generation, outcome)
+        end(section, generation, outcome, hasBegun: hasBegun)
       }
     } catch {
-      end(section, generation, .failed("\(error)"))
+      end(section, generation, .failed("\(error)"), hasBegun: hasBegun)
     }
   }
 
-  private func end(_ section: String?, _ generation: Int, _ outcome: FetchOutcome) {
+  private func end(_ section: String?, _ generation: Int, _ outcome: FetchOutcome, hasBegun: Bool) {
     lock.withLock {
-      if generation == screen.generation { screen.endFetching(section, outcome) }
+      if generation == screen.generation { screen.endFetching(section, outcome, hasBegun: hasBegun) }
     }
     deliver()
   }
@@ -131,22 +145,25 @@ extension SessionScreen {
   /// - Parameter name: nil for all sections
   func beginFetching(_ name: String?) {
     if name == nil {
-      isFetching = true
-      report(.sections)
+      fetches += 1
+      if fetches == 1 { report(.sections) }
     }
     change(name) { $0.isFetching = true }
   }
 
-  /// - Parameter name: nil for all sections
-  func endFetching(_ name: String?, _ outcome: FetchOutcome) {
+  /// - Parameters:
+  ///   - name: nil for all sections
+  ///   - hasBegun: whether the source was asked
+  func endFetching(_ name: String?, _ outcome: FetchOutcome, hasBegun: Bool) {
     if name == nil {
       let before = (isFetching, error)
-      isFetching = false
+      if hasBegun { fetches -= 1 }
       outcome.apply(to: &error)
       if before != (isFetching, error) { report(.sections) }
     }
+    let isStill = isFetching
     change(name) { section in
-      section.isFetching = false
+      section.isFetching = isStill
       outcome.apply(to: &section.error)
       // Nothing was stored when it was asked for, and the source has nothing either.
       if name != nil, section.loaded == nil, section.header == nil {

@@ -10,8 +10,10 @@ final class SessionScreen {
   /// The number of locations that were shown; what was read for an earlier one is discarded.
   private(set) var generation = 0
   private(set) var isEnded = false
+  /// The requests for all of the location that the source has not answered.
+  var fetches = 0
   /// Whether the source is asked for all of the location.
-  var isFetching = false
+  var isFetching: Bool { fetches > 0 }
   /// Why the source did not answer that request; nil when it did.
   var error: String?
   /// The revision of the newest state of the store that is shown.
@@ -49,7 +51,7 @@ final class SessionScreen {
     if !isAgain {
       generation += 1
       sections = []
-      (isFetching, error) = (false, nil)
+      (fetches, error) = (0, nil)
     }
     self.location = location
     order = order ?? storedOrder

@@ -120,4 +120,38 @@ struct SessionSourceTests {
     session.end()
     session.end()
   }
+
+  @Test(
+    "a screen is refreshing from the call of refresh until the last answer is shown, or why there is none")
+  func pulling() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    try fixture.persist("s", SessionFixture.content("old", "s:1"), at: lyon)
+    let (gate, text) = (DispatchSemaphore(value: 0), section("s", "new"))
+    let source = ScriptedSource { _ in
+      gate.wait()
+      return .content(Array(text.utf8))
+    }
+    let isOnline = Locked(true)
+    var options = RefreshOptions()
+    options.network = { isOnline.withLock { $0 } ? .free : .none }
+    let session = Session(fixture.catalogue, source: source, refresh: options)
+    try session.show(lyon)
+    try session.load("s")
+    wait { value(session, "s") == "old" }
+    #expect(source.requests.isEmpty && !session.refreshing.isRefreshing)
+    try session.refresh()
+    try session.refresh()
+    #expect(session.refreshing.isRefreshing)
+    gate.signal()
+    wait { source.requests.count == 2 }
+    #expect(session.refreshing.isRefreshing)
+    gate.signal()
+    wait { !session.refreshing.isRefreshing }
+    #expect(value(session, "s") == "new" && session.state.sections.first?.isRefreshing == false)
+    isOnline.withLock { $0 = false }
+    try session.refresh()
+    wait { !session.refreshing.isRefreshing }
+    #expect(source.requests.count == 2)
+    session.end()
+  }
 }
