@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from satchel import assets, backup, photos, records, remote, sources, state, stories
     from satchel.assets import Asset
     from satchel.backup import Backup, recover, restore
-    from satchel.catalogue.regions import Region, Regions
+    from satchel.catalogue.regions import Region, RegionProgress, Regions
     from satchel.photos import Photo, PhotoCatalogue
     from satchel.records import Record, Records
     from satchel.remote import NOT_MODIFIED, SyncProgress
@@ -141,6 +141,7 @@ __all__ = [
     "RecordKey",
     "Records",
     "Region",
+    "RegionProgress",
     "Regions",
     "Resolved",
     "Retry",
@@ -205,6 +206,7 @@ _LATER = {
     "Record": "records",
     "Records": "records",
     "Region": "catalogue.regions",
+    "RegionProgress": "catalogue.regions",
     "Regions": "catalogue.regions",
     "Retry": "sources",
     "Source": "sources",

@@ -256,7 +256,7 @@ class Regions:
         :param max_bytes: the maximum number of bytes of content and assets; None for no limit
         :param max_asset_bytes: larger assets do not belong to it; None for 64 MiB
         :returns: the region; an existing one with the same definition
-        :raises Constraint: when it exists with another definition
+        :raises ConstraintViolation: when it exists with another definition
         :raises InvalidArgument: for an invalid definition
         """
         definition = _definition(locations, sections, assets, within, level, max_bytes, max_asset_bytes)
@@ -292,7 +292,7 @@ class Regions:
 
         :param path: the file
         :returns: the region; one of the same name gets the definition of the file
-        :raises NotFound, ForeignFile, Damaged, NewerVersion: for the file; the store has what it had
+        :raises NotFound, ForeignFile, Damaged, NewerStore: for the file; the store has what it had
         :raises InvalidArgument: in a batch
         """
         _, file = _encoding.file_path(path, "path")
