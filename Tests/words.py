@@ -20,7 +20,7 @@ SEARCHED = (
     *("Bindings/Python/tests", "Bindings/Python/README.md", "Bindings/Python/build_wheel.py"),
     *("Bindings/Python/setup.py", "Bindings/Python/conftest.py", "Bindings/Python/generate.py"),
     *("Bindings/Python/generate_abi.py", "Bindings/Python/generate_aio.py"),
-    *("Examples/C", "Examples/Python", "Examples/Swift"),
+    *("Examples/C", "Examples/Python", "Examples/Swift", "Examples/Backend"),
     *("Tests/C", "Tests/crash", "Tests/documentation", "Tests/fuzz", "Tests/install", "Tests/model"),
     *("Tests/corpora", "Tests/images", "Tests/sqlite", "Tests/coverage.py", "Tests/Fixtures/README.md"),
     *("Tests/tool", "Tests/journeys", "Tests/schedules", "Tests/Servers", "Tests/examples", "Tests/packages"),

@@ -36,6 +36,7 @@ GUIDES = {
     "SECURITY.md": ("Security", "security.html"),
     "Benchmarks/README.md": ("Benchmarks", "benchmarks.html"),
     "Benchmarks/RESULTS.md": ("Results", "results.html"),
+    "Examples/Backend/README.md": ("A backend", "backend.html"),
     "Examples/Stories/README.md": ("Tales", "tales.html"),
     "Tests/Fixtures/README.md": ("Fixtures", "fixtures.html"),
 }

@@ -1,136 +1,150 @@
-"""A travel guide that works offline.
+"""A travel guide that works offline: the screen of a place, and a trip that is downloaded with its pictures.
 
-Stores what a backend sent for some hundred towns, goes offline, and shows what a traveller sees.
-Usage: guide.py places.jsonl
+Start the backend in another terminal; the guide asks you to change one of its files, and to stop it.
+    python3 Examples/Backend/backend.py
+    python3 Examples/Python/guide.py http://127.0.0.1:8000/places
 """
 
+import asyncio
 import sys
 import time
 from pathlib import Path
 
-import satchel
+import satchel.aio
 
-FILE = Path("guide.satchel")
-PORTO = {
-    "latitude": 41.14961,
-    "longitude": -8.61099,
-    "locality": "Porto",
-    "admin_area": "Porto",
-    "country_code": "PT",
-}
-JOURNEY = {
-    "Porto": PORTO,
-    "Porto, 20 metres on": PORTO | {"latitude": 41.14979},
-    "Singapore": {"locality": "Singapore", "admin_area": "Central Singapore", "country_code": "SG"},
-    "A town in Portugal, never visited": {"locality": "Piódão", "admin_area": "Beira", "country_code": "PT"},
-}
-
+PORTO = {"locality": "Porto", "admin_area": "Porto", "country_code": "PT"}
+LISBON = {"locality": "Lisbon", "admin_area": "Lisbon", "country_code": "PT"}
+SINTRA = {"locality": "Sintra", "admin_area": "Lisbon", "country_code": "PT"}
+TRIP = [PORTO, LISBON, SINTRA]
+TABS = ["sights", "places", "here"]
+HOUR = 3_600_000
 # In Unix milliseconds; the store asks for it, so that a day can pass here.
 today = time.time_ns() // 1_000_000
 
 
-def open_guide() -> satchel.Store:
-    return satchel.open(FILE, clock=lambda: today)
+class Guide:
+    """The app. Its screen draws what a session has, when the session says that it has changed."""
 
+    def __init__(self, store: satchel.aio.Store, backend: satchel.HTTPSource) -> None:
+        self.store, self.backend = store, backend
+        self.change = asyncio.Event()
 
-def milliseconds_since(start: float) -> float:
-    return (time.perf_counter() - start) * 1000
+    async def open_screen(self, place: dict) -> None:
+        """Shows what is stored of a place at once, and what the backend has when it comes."""
+        self.drawn: dict[str, str] = {}
+        self.session = await self.store.catalogue.session(self.on_event, source=self.backend)
+        await self.session.show(place)
+        await asyncio.gather(*map(self.session.load, TABS))
+        await self.draw_changes()
 
+    async def pull_down(self) -> None:
+        """Asks the backend for what has changed. What is on the screen stays meanwhile."""
+        await self.session.refresh()
+        await self.draw_changes()
 
-def store_deliveries(store: satchel.Store, deliveries: list[bytes]) -> None:
-    """Stores deliveries; each is durable when its call returns."""
-    start = time.perf_counter()
-    receipts = [receipt for delivery in deliveries for receipt in store.catalogue.deliver(delivery)]
-    took = milliseconds_since(start)
-    print(f"Took in {len(deliveries)} deliveries in {took:.3f} ms; each was on the disk before the next.")
-    print(f"{sum(each.shared_bytes for each in receipts)} bytes of them were stored once instead of again.")
+    def on_event(self, event: dict) -> None:
+        if event["event"] == "refresh":
+            print(f"  stored sections: {len(event['plan'])}")
+        self.change.set()
 
+    async def draw_changes(self) -> None:
+        """Draws until every tab has something, and the backend has answered."""
+        is_done = False
+        while not is_done:
+            await self.change.wait()
+            self.change.clear()
+            state = await self.session.state()
+            for each in state.sections:
+                is_empty = each.state in ("placeholder", "loading") and each.section not in self.drawn
+                if not is_empty and self.drawn.get(each.section) != (text := describe(each)):
+                    self.drawn[each.section] = text
+                    print(f"  {each.section:<7} {text}")
+            is_done = len(self.drawn) == len(TABS) and not state.refreshing
+        if state.error:
+            print(f"  {state.error}")
 
-def visit(store: satchel.Store, title: str, location: dict) -> None:
-    """Shows a place as a screen would: the headers first, then each section's content."""
-    start = time.perf_counter()
-    headers = store.catalogue.sections(location)
-    print(f"\n{title}: headers in {milliseconds_since(start):.3f} ms")
-    for header in headers:
-        start = time.perf_counter()
-        # Old is better than nothing, offline.
-        section = store.catalogue.load(location, header.section, allow_expired=True)
-        print(
-            f"  {milliseconds_since(start):.3f} ms  {header.section:<7}  entities {header.entity_count:2}, "
-            f"expired {len(section.expired)}, by {section.level:<10}  {header.display_title}"
+    async def refresh(self, place: dict, force: bool = False) -> None:
+        """Gets what is missing or old; by force, asks also whether what is fresh has changed."""
+        report = await self.store.catalogue.refresh(place, source=self.backend, force=force)
+        news = f"{len(report.refreshed)} new sections, {len(report.unchanged)} not modified (304)"
+        print(f"  not asked: {report.skipped[0].reason}" if report.skipped else f"  {news}")
+
+    async def download_trip(self) -> None:
+        self.trip = await self.store.catalogue.regions.create("Portugal", TRIP)
+        await self.trip.download(
+            self.backend, lambda now: print(f"\r  {now.items_done} of {now.items}", end="", flush=True)
         )
+        print()
+
+    async def show_trip(self) -> None:
+        """Shows what is here of the trip, and reads the bytes of its pictures."""
+        trip, sizes = await self.trip.summary(), ""
+        for place in TRIP:
+            sights = await self.store.catalogue.load(place, "sights")
+            for sight in sights.content["items"] if sights else []:
+                sizes += f" {len(await self.store.assets.read(sight['picture']))}"
+        entries = f"{trip.size.sections} sections, {trip.size.entities} entries"
+        print(f"  {trip.state}: {entries}; pictures of{sizes} bytes")
+
+    async def make_room(self) -> None:
+        report = await self.store.catalogue.prune(max_bytes=1000)
+        await self.store.assets.prune(max_bytes=1000)
+        print(f"\nPruned to 1000 bytes: {report.contexts} place is gone, nothing of the trip:")
+
+    async def delete_trip(self) -> None:
+        await self.store.catalogue.set_active_location(None)  # no screen shows it
+        gone = await self.trip.delete()
+        print(f"  {gone.sections} sections, {gone.assets} pictures of {gone.asset_bytes} bytes")
 
 
-def show_plan(store: satchel.Store, when: str) -> None:
-    """The numbers of entities of Porto by plan, counted over its sections."""
-    plans = store.catalogue.plan(PORTO).values()
-    fresh, expired, missing = (
-        sum(len(getattr(plan, kind)) for plan in plans) for kind in ("fresh", "expired", "missing")
-    )
-    print(f"  {when:<15} {fresh} fresh, {expired} expired, {missing} missing")
+def describe(section: satchel.SessionSection) -> str:
+    if section.state != "loaded":
+        return section.state
+    age = f", {(today - section.fetched_at) // HOUR} hours old, {len(section.expired)} expired"
+    return f"{section.display_title} ({section.entity_count}){age if section.error else ''}"
 
 
-def download(request: satchel.assets.AssetRequest) -> bytes:
-    """Stands for a download: urllib.request.urlopen(request.url) would return the response."""
-    return request.url.encode() * 1000
+async def ask(request: str) -> None:
+    print(f"\n{request}, and press Enter.", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
 
 
-def keep_pictures(store: satchel.Store) -> None:
-    """Stores what a backend says of two sights, and fetches their pictures for the way."""
-    sights = {
-        name: {
-            "picture": satchel.Asset(url=f"https://guide.example/{name}.jpg", type="image/jpeg"),
-            "_storage": {"entity_id": f"sights:{name}", "scope": "locality", "ttl_hours": 1000},
-        }
-        for name in ("ribeira", "bridge")
-    }
-    store.catalogue.persist(PORTO, {"section": "sights", "display_title": "Sights", "content": sights})
-    report = store.assets.fetch([sight["picture"] for sight in sights.values()], download)
-    print(f"Fetched {report.fetched} pictures, {report.fetched_bytes} bytes.")
-
-
-def show_pictures(store: satchel.Store) -> None:
-    """Shows the pictures of the sights, each with a thumbnail that is made once."""
-    section = store.catalogue.load(PORTO, "sights")
-    for name, sight in section.content.items():
-        picture = store.assets.get(sight["picture"])
-        if picture.state == "here":
-            # Stands for a smaller picture: every hundredth byte.
-            small = store.assets.variant(picture, "thumb", lambda file: file.read()[::100])
-            print(f"  {name:<7}  {len(picture.bytes())} bytes, its thumbnail {small.size}")
-        else:
-            print(f"  {name:<7}  {picture.state}")
-
-
-def main() -> None:
+async def main(url: str) -> None:
     global today
-    if len(sys.argv) != 2:
-        sys.exit("Usage: guide.py places.jsonl")
-    with open_guide() as store:
-        store_deliveries(store, Path(sys.argv[1]).read_bytes().splitlines())
-        keep_pictures(store)
-
-    print("\nOffline from here on.")
-    with open_guide() as store:
-        for title, location in JOURNEY.items():
-            visit(store, title, location)
-        print("\nPictures of Porto:")
-        show_pictures(store)
-
-        print("\nA day passes. What is there to fetch for Porto?")
-        show_plan(store, "before")
-        today += 25 * 3600 * 1000
-        show_plan(store, "a day later")
-        visit(store, "Porto, still readable", PORTO)
-
-        receipt = store.catalogue.prune()
-        print(f"\nPruned {receipt.entities} expired entities, {receipt.bytes} bytes.")
-        show_plan(store, "after pruning")
-        pruned = store.assets.prune(max_bytes=35_000)
-        print(f"Pruned to 35000 bytes of pictures: {pruned.removed} removed, {pruned.bytes} bytes are left.")
-        show_pictures(store)
-    FILE.unlink()
+    # A private address, as "localhost", has to be that of the base URL, or allowed by `allow_private`.
+    backend = satchel.HTTPSource(url)
+    async with satchel.aio.open("guide.satchel", clock=lambda: today) as store:
+        guide = Guide(store, backend)
+        print("Porto is opened for the first time:")
+        await guide.open_screen(PORTO)
+        await guide.session.close()
+        print("\nPorto is opened again:")
+        await guide.open_screen(PORTO)
+        print("\nIs there anything new? What is fresh is asked for by force only:")
+        await guide.refresh(PORTO)
+        await guide.refresh(PORTO, force=True)
+        await ask('Change the title "Sights of Porto" in places/porto.json of the backend')
+        await guide.pull_down()
+        print("\nSingapore is stored, and is not of the trip:")
+        await guide.refresh({"locality": "Singapore", "country_code": "SG"})
+        print("\nThe trip is downloaded:")
+        await guide.download_trip()
+        await guide.show_trip()
+        await ask("Stop the backend")
+        print("\nA day passes. The screen is pulled down:")
+        today += 25 * HOUR
+        await guide.pull_down()
+        await guide.session.close()
+        print("\nBraga, which is not of the trip, is opened:")
+        await guide.open_screen({"locality": "Braga", "admin_area": "Braga", "country_code": "PT"})
+        print("\nThe trip is there without the backend, some of it expired:")
+        await guide.show_trip()
+        await guide.make_room()
+        await guide.show_trip()
+        print("\nThe trip is deleted, which frees:")
+        await guide.delete_trip()
+    Path("guide.satchel").unlink()
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main(sys.argv[1]))

@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.."
 release=$PWD/.build-lib/release
 stripped=$(readlink -f .build-lib/stage/libsatchel.so)
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+backend=''
+trap '[[ ! $backend ]] || kill "$backend" 2> /dev/null; rm -rf "$folder"' EXIT
 
 strict=(-Wall -Wextra -Wpedantic -Wshadow -Werror -O1 -g)
 include=(-IInclude)
@@ -137,7 +138,10 @@ under_valgrind() {
     --show-leak-kinds=definite --errors-for-leak-kinds=definite --error-exitcode=1 "$@") \
     < /dev/null > "$folder/valgrind.txt"
 }
-head -n 60 Tests/Fixtures/places.jsonl > "$folder/places.jsonl"
+# The backend of the guide, at a free port, which it prints.
+exec {said}< <(exec python3 Examples/Backend/backend.py --port 0 2> /dev/null)
+backend=$!
+read -r served <&"$said"
 # Valgrind takes long. A run has a third of the programs, as the commit's seed selects, and `make check` has all.
 number=0
 while read -r program arguments; do
@@ -146,7 +150,7 @@ while read -r program arguments; do
     succeeds "valgrind $program" under_valgrind "$folder/$program" $arguments
   fi
 done << END
-guide $folder/places.jsonl
+guide ${served##* }
 bad_handles
 bad_stories
 library $folder/valgrind

@@ -2,113 +2,115 @@ import Foundation
 import Satchel
 import Synchronization
 
-/// A travel guide that works offline: stores what a backend sent for some hundred towns, goes offline, and
-/// shows what a traveller sees. Usage: guide places.jsonl
+/// A travel guide that works offline: the screen of a place, and a trip that is downloaded with its pictures.
+///
+/// Start the backend in another terminal; the guide asks you to change one of its files, and to stop it.
+///     python3 Examples/Backend/backend.py
+///     swift run --package-path Examples/Swift guide http://127.0.0.1:8000/places
 @main
 struct Guide {
-  static let path = "guide.satchel"
+  static let hour: Int64 = 3_600_000
   /// In Unix milliseconds; the store asks for it, so that a day can pass here.
   static let today = Atomic(Int64(Date().timeIntervalSince1970 * 1000))
-
   let store: Store
+  let backend: HTTPSource
+  let trip: [Location]
 
-  init() throws {
+  static func main() async throws {
     var options = StoreOptions()
-    options.clock = Clock { Self.today.load(ordering: .relaxed) }
-    store = try Store(path: Self.path, options: options)
-  }
-
-  static func main() throws {
-    guard CommandLine.arguments.count == 2 else {
-      FileHandle.standardError.write(Data("Usage: guide places.jsonl\n".utf8))
-      exit(2)
+    options.clock = Clock { today.load(ordering: .relaxed) }
+    let store = try Store(path: "guide.satchel", options: options)
+    // A private address, as "localhost", has to be that of the base URL, or allowed by `allowsPrivateAddresses`.
+    let backend = try HTTPSource(baseURL: CommandLine.arguments[1])
+    let trip = try [("Porto", "Porto"), ("Lisbon", "Lisbon"), ("Sintra", "Lisbon")].map {
+      try Location(locality: $0, adminArea: $1, countryCode: "PT")
     }
-    let porto = try Location(
-      latitude: 41.14961, longitude: -8.61099, locality: "Porto", adminArea: "Porto", countryCode: "PT")
-    let journey = [
-      ("Porto", porto),
-      (
-        "Porto, 20 metres on",
-        try Location(
-          latitude: 41.14979, longitude: -8.61099, locality: "Porto", adminArea: "Porto", countryCode: "PT")
-      ),
-      ("Singapore", try Location(locality: "Singapore", adminArea: "Central Singapore", countryCode: "SG")),
-      (
-        "A town in Portugal, never visited",
-        try Location(locality: "Piódão", adminArea: "Beira", countryCode: "PT")
-      ),
-    ]
-
-    var guide = try Guide()
-    try guide.storeDeliveries(Data(contentsOf: URL(filePath: CommandLine.arguments[1])))
-    try guide.keepPictures(of: porto)
-    try guide.store.close()
-
-    print("\nOffline from here on.")
-    guide = try Guide()
-    for (title, location) in journey { try guide.visit(title, location) }
-    print("\nPictures of Porto:")
-    try guide.showPictures(of: porto)
-
-    print("\nA day passes. What is there to fetch for Porto?")
-    try guide.showPlan("before", porto)
-    today.add(25 * 3600 * 1000, ordering: .relaxed)
-    try guide.showPlan("a day later", porto)
-    try guide.visit("Porto, still readable", porto)
-
-    let receipt = try guide.store.catalogue.prune()
-    print("\nPruned \(receipt.entities) expired entities, \(receipt.bytes) bytes.")
-    try guide.showPlan("after pruning", porto)
-    let pruned = try guide.store.assets.prune(maxBytes: 35_000)
-    print("Pruned to 35000 bytes of pictures: \(pruned.removed) removed, \(pruned.bytes) bytes are left.")
-    try guide.showPictures(of: porto)
-    try guide.store.close()
-    try FileManager.default.removeItem(atPath: path)
+    try await Guide(store: store, backend: backend, trip: trip).travel(from: trip[0])
+    try store.close()
+    try FileManager.default.removeItem(atPath: "guide.satchel")
   }
 
-  /// Stores deliveries, one a line; each is durable when its call returns.
-  func storeDeliveries(_ file: Data) throws {
-    let deliveries = file.split(separator: UInt8(ascii: "\n"))
-    let (receipts, took) = try timed {
-      try deliveries.flatMap { line in try line.withUnsafeBytes { try store.catalogue.deliver($0) } }
+  func travel(from porto: Location) async throws {
+    print("Porto is opened for the first time:")
+    try await Screen(of: porto, in: self).session.end()
+    print("\nPorto is opened again:")
+    let screen = try await Screen(of: porto, in: self)
+    print("\nIs there anything new? What is fresh is asked for by force only:")
+    try refresh(porto)
+    try refresh(porto, force: true)
+    ask("Change the title \"Sights of Porto\" in places/porto.json of the backend")
+    try await screen.pullDown()
+    print("\nSingapore is stored, and is not of the trip:")
+    try refresh(Location(locality: "Singapore", countryCode: "SG"))
+    print("\nThe trip is downloaded:")
+    let region = try downloadTrip()
+    try show(region)
+    ask("Stop the backend")
+    print("\nA day passes. The screen is pulled down:")
+    Self.today.add(25 * Self.hour, ordering: .relaxed)
+    try await screen.pullDown()
+    screen.session.end()
+    print("\nBraga, which is not of the trip, is opened:")
+    let braga = try Location(locality: "Braga", adminArea: "Braga", countryCode: "PT")
+    try await Screen(of: braga, in: self).session.end()
+    print("\nThe trip is there without the backend, some of it expired:")
+    try show(region)
+    try makeRoom()
+    try show(region)
+    print("\nThe trip is deleted, which frees:")
+    try delete(region)
+  }
+
+  func ask(_ request: String) {
+    print("\n\(request), and press Enter.")
+    fflush(nil)
+    _ = readLine()
+  }
+
+  /// Gets what is missing or old; by force, asks also whether what is fresh has changed.
+  func refresh(_ place: Location, force: Bool = false) throws {
+    var options = RefreshOptions()
+    options.force = force
+    let report = try store.catalogue.refresh(place, from: backend, options: options)
+    let news = "\(report.refreshed.count) new sections, \(report.unchanged.count) not modified (304)"
+    print("  \(report.skipped.first.map { "not asked: \($0.reason)" } ?? news)")
+  }
+
+  func downloadTrip() throws -> Region {
+    let definition = RegionDefinition(areas: trip.map { .init($0) })
+    let region = try store.catalogue.regions.create("Portugal", definition)
+    try region.download(from: backend) { progress in
+      print("\r  \(progress.itemsDone) of \(progress.items)", terminator: "")
+      return fflush(nil) == 0  // false cancels; what has arrived stays
     }
-    print("Took in \(deliveries.count) deliveries in \(took) ms; each was on the disk before the next.")
-    let shared = receipts.reduce(0) { $0 + $1.sharedBytes }
-    print("\(shared) bytes of them were stored once instead of again.")
+    print()
+    return region
   }
 
-  /// Shows a place as a screen would: the headers first, then each section's content.
-  func visit(_ title: String, _ location: Location) throws {
-    let (headers, took) = try timed { try store.catalogue.sections(at: location) }
-    print("\n\(title): headers in \(took) ms")
-    for header in headers {
-      // Old is better than nothing, offline.
-      let (section, took) = try timed {
-        try store.catalogue.load(header.section, at: location, allowExpired: true)
+  /// Shows what is here of the trip, and reads the bytes of its pictures.
+  func show(_ region: Region) throws {
+    var pictures = ""
+    for place in trip {
+      let sights = try store.catalogue.load("sights", at: place)?.content["items"]?.arrayValue ?? []
+      for picture in sights.compactMap({ $0["picture"] }) {
+        pictures += " \(try store.assets.bytes(of: Asset(json: picture)).count)"
       }
-      let name = header.section.padding(toLength: 7, withPad: " ", startingAt: 0)
-      let count = header.entityCount < 10 ? " \(header.entityCount)" : "\(header.entityCount)"
-      let level = header.level.name.padding(toLength: 10, withPad: " ", startingAt: 0)
-      let expired = section?.expired.count ?? 0
-      let title = header.displayTitle ?? ""
-      print("  \(took) ms  \(name)  entities \(count), expired \(expired), by \(level)  \(title)")
     }
+    let (state, size) = (try region.state.rawValue, try region.estimate())
+    print("  \(state): \(size.sections) sections, \(size.entities) entries; pictures of\(pictures) bytes")
   }
 
-  /// Shows how many entities of a place have to be fetched.
-  func showPlan(_ when: String, _ location: Location) throws {
-    let plans = try store.catalogue.plan(for: location).map(\.plan)
-    let fresh = plans.reduce(0) { $0 + $1.fresh.count }
-    let expired = plans.reduce(0) { $0 + $1.expired.count }
-    let missing = plans.reduce(0) { $0 + $1.missing.count }
-    let when = when.padding(toLength: 15, withPad: " ", startingAt: 0)
-    print("  \(when) \(fresh) fresh, \(expired) expired, \(missing) missing")
+  func makeRoom() throws {
+    var options = PruneOptions()
+    options.maxBytes = 1000
+    let receipt = try store.catalogue.prune(options)
+    _ = try store.assets.prune(maxBytes: 1000)
+    print("\nPruned to 1000 bytes: \(receipt.contexts) place is gone, nothing of the trip:")
   }
 
-  /// Returns the result of some work, and its duration in milliseconds.
-  func timed<Result>(_ work: () throws -> Result) rethrows -> (Result, String) {
-    let start = ContinuousClock.now
-    let result = try work()
-    return (result, String(format: "%.3f", (ContinuousClock.now - start) / .milliseconds(1)))
+  func delete(_ region: Region) throws {
+    try store.catalogue.setActiveLocation(nil)  // no screen shows it
+    let gone = try region.delete()
+    print("  \(gone.sections) sections, \(gone.assets) pictures of \(gone.assetBytes) bytes")
   }
 }
