@@ -3102,9 +3102,9 @@ typedef struct satchel_region_options {
     /** No asset is begun after so many bytes; 0 means no limit. */
     int64_t max_bytes;
     /** Receives {"items_done", "items", "bytes_done", "bytes"} (integers): the requests and
-     *  assets, and their bytes, that are done, and all that are known so far. What is done
-     *  never goes back, also when a download was broken off and begins again. Called by one
-     *  thread at a time. May be NULL. */
+     *  assets, and their bytes, that are done, and all that are known so far. What fails is
+     *  not done. What is done never goes back, also when a download was broken off and
+     *  begins again. Called by one thread at a time. May be NULL. */
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;

@@ -50,7 +50,16 @@ struct RegionDownloadingTests {
     source.fail(try City.location(1).keys[0].text)
     source.fail(City.url(0, 1))
     let region = try store.catalogue.regions.create("trip", City.region(0..<3))
-    let report = try region.download(from: source)
+    let progress = Mutex(RegionProgress())
+    let report = try region.download(
+      from: source,
+      progress: { now in
+        progress.withLock { $0 = now }
+        return true
+      })
+    // Two of three requests, and three of the four pictures that these have.
+    let last = progress.withLock { $0 }
+    #expect(last.itemsDone == 5 && last.items == 7)
     #expect(report.state == .partial)
     #expect(report.failed.count == 2)
     #expect(report.assets == 3)

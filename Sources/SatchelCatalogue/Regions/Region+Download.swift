@@ -165,17 +165,18 @@ private final class RegionDownload: @unchecked Sendable {
     // The sizes are read again now and then: the content is shared between items.
     let (stride, done) = (max(1, items.count / 64), Locked(0))
     try inParallel(items, options.parallel) { [self] item in
-      try get(item, of: row, isUpdate: isUpdate)
+      // An item that fails is left: it is not done, as a later download does it.
+      let isDone = try get(item, of: row, isUpdate: isUpdate) && item.isLeft
       let count = done.withLock { count in
         count += 1
         return count
       }
       guard count % stride == 0 || count == items.count else {
-        return advance { $0.itemsDone += item.isLeft ? 1 : 0 }
+        return advance { $0.itemsDone += isDone ? 1 : 0 }
       }
       let bytes = try contentBytes(definition)
       advance {
-        $0.itemsDone += item.isLeft ? 1 : 0
+        $0.itemsDone += isDone ? 1 : 0
         $0.bytesDone = bytes + size.assetBytes
       }
       guard let limit = definition.maxBytes, bytes > limit else { return }
@@ -193,7 +194,8 @@ private final class RegionDownload: @unchecked Sendable {
     }
   }
 
-  private func get(_ item: RegionItem, of row: RegionTable.Row, isUpdate: Bool) throws {
+  /// - Returns: whether the source has answered
+  private func get(_ item: RegionItem, of row: RegionTable.Row, isUpdate: Bool) throws -> Bool {
     var refresh = options.refresh
     if isUpdate, item.hasETag { refresh.force = true }
     let answer = try region.catalogue.refresh(
@@ -230,6 +232,7 @@ private final class RegionDownload: @unchecked Sendable {
         report.failed.append(RegionFailure(location: item.location, section: item.section, message: message))
       }
     }
+    return outcome != .failed
   }
 
   private static func text(_ reason: RefreshReport.Skipped.Reason) -> String {

@@ -84,7 +84,8 @@ class RegionProgress:
     """How far a download is.
 
     ``items_done`` of ``items`` requests and assets are done, with ``bytes_done`` of ``bytes``, as far as they
-    are known. What is done never goes back, also when a download was broken off and begins again.
+    are known. What fails is not done. What is done never goes back, also when a download was broken off and
+    begins again.
     """
 
     items_done: int
