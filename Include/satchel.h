@@ -2076,6 +2076,137 @@ SATCHEL_API satchel_status satchel_store_rekey(
     satchel_store *store, satchel_remote *remote, satchel_bytes user,
     const satchel_store_sync_options *options, satchel_bytes key, satchel_buffer *out);
 
+/** The network, as the host sees it. */
+typedef enum satchel_network {
+    /** Everything that is due is asked for and sent. */
+    SATCHEL_NETWORK_FREE = 0,
+    /** Of a source, content that is missing or expired is asked for, and old content is not.
+     *  A synchronization transfers no assets. */
+    SATCHEL_NETWORK_METERED = 1,
+    /** Nothing is asked for or sent. */
+    SATCHEL_NETWORK_NONE = 2
+} satchel_network;
+
+/**
+ * Returns the network, before each request to a source and each synchronization.
+ *
+ * @param context  `network_context` of the options
+ *
+ * **Returns** a satchel_network; other values count as SATCHEL_NETWORK_FREE.
+ *
+ * **Threads** Called on the thread that sends the request, also one of the library.
+ */
+typedef satchel_network (*satchel_network_callback)(void *context);
+
+/** Keeps a store in sync; see satchel_store_run_sync(). */
+typedef struct satchel_continuous_sync satchel_continuous_sync;
+
+/**
+ * Receives the state of a store that is kept in sync.
+ *
+ * @param context  the context that was given with the function
+ * @param status   the JSON object of satchel_continuous_sync_status(); valid during the callback
+ *
+ * **Threads** Called on a thread of the library, in the order of the states. The callback
+ * must not close the store; it may free the continuous sync.
+ */
+typedef void (*satchel_continuous_sync_callback)(void *context, satchel_bytes status);
+
+/** Options for keeping a store in sync; start from SATCHEL_CONTINUOUS_SYNC_OPTIONS_INIT. */
+typedef struct satchel_continuous_sync_options {
+    /** sizeof(satchel_continuous_sync_options). */
+    size_t size;
+    /** The seconds from the end of a synchronization to the next one, 1 to 31,536,000, and
+     *  up to a tenth more at random; 0 to synchronize only after commits and on request. */
+    int64_t every;
+    /** Asked before each synchronization; NULL for SATCHEL_NETWORK_FREE. Without a network
+     *  it is asked again every 5 seconds. */
+    satchel_network_callback network;
+    /** Passed to `network`. */
+    void *network_context;
+    /** Called exactly once with `network_context`, also on failure; may be NULL. */
+    void (*release_network)(void *context);
+} satchel_continuous_sync_options;
+
+/** The default options for keeping a store in sync. */
+#define SATCHEL_CONTINUOUS_SYNC_OPTIONS_INIT \
+    { sizeof(satchel_continuous_sync_options), 60, NULL, NULL, NULL }
+
+/**
+ * Keeps a store in sync, on a thread of the library.
+ *
+ * It synchronizes at once, soon after commits of any handle or process that have something
+ * to send (a second after the last one, and at most five after the first), and at an
+ * interval, by which the changes of other devices come. After a failure it tries again after
+ * 5 seconds, then after 10, and so on up to an hour, half of it at random.
+ *
+ * It goes on until satchel_continuous_sync_free(), and until the store closes.
+ * satchel_store_sign_out(), satchel_store_detach() and satchel_store_delete_account(), of
+ * any handle or process, end it, too: it does not bind the store again.
+ *
+ * @param store     the store
+ * @param remote    as of satchel_store_sync(); it may be freed after the call
+ * @param user      as of satchel_store_sync()
+ * @param options   for each synchronization, `first` for the one that binds the store;
+ *                  `dry_run`, `accept_loss`, `verify`, `purge`, `recreate` and `progress` are
+ *                  for single ones. May be NULL
+ * @param continuous  NULL for the defaults
+ * @param callback  receives each new state; may be NULL
+ * @param context   passed to `callback`
+ * @param release   called exactly once with `context`, also on failure; may be NULL
+ * @param[out] out  the continuous sync
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for such options, for another interval, and as
+ * satchel_store_sync(); SATCHEL_EBUSY when the handle of the store has one already;
+ * SATCHEL_EREADONLY, SATCHEL_ECLOSED, SATCHEL_ENOMEM.
+ *
+ * **Ownership** The caller frees it: satchel_continuous_sync_free().
+ */
+SATCHEL_API satchel_status satchel_store_run_sync(
+    satchel_store *store, satchel_remote *remote, satchel_bytes user,
+    const satchel_store_sync_options *options,
+    const satchel_continuous_sync_options *continuous,
+    satchel_continuous_sync_callback callback, void *context, void (*release)(void *context),
+    satchel_continuous_sync **out);
+
+/**
+ * Synchronizes as soon as possible, also before the time that follows a failure; such as when
+ * the network is back, or the app comes to the foreground. Does not wait for it.
+ *
+ * @param sync  the continuous sync
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ECLOSED after its end.
+ */
+SATCHEL_API satchel_status satchel_continuous_sync_request(satchel_continuous_sync *sync);
+
+/**
+ * Returns the state of a continuous sync, without waiting for a synchronization.
+ *
+ * | field       | type            | meaning                                                |
+ * | ----------- | --------------- | ------------------------------------------------------ |
+ * | `state`     | string          | "idle"; "syncing"; "waiting": the last one failed, and is tried again; "held": there is no network; "ended" |
+ * | `last_sync` | integer or null | when it synchronized last, Unix ms                |
+ * | `next_at`   | integer or null | when the next one is due without commits, Unix ms      |
+ * | `failures`  | integer         | the attempts that failed since the last success        |
+ * | `error`     | object or null  | {"code", "message"}: why the last attempt failed, or why it ended |
+ * | `report`    | object or null  | of the last one, as of satchel_store_sync(); null after a failure |
+ *
+ * @param sync       the continuous sync
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_continuous_sync_status(
+    satchel_continuous_sync *sync, satchel_buffer *out);
+
+/**
+ * Ends a continuous sync: cancels a synchronization in progress, and waits for its end,
+ * except in its own callback, which is not called afterwards.
+ *
+ * @param sync  the continuous sync; may be NULL
+ */
+SATCHEL_API void satchel_continuous_sync_free(satchel_continuous_sync *sync);
+
 /**
  * Returns the synchronization status of a store, without using the network.
  *
@@ -3234,27 +3365,6 @@ SATCHEL_API satchel_status satchel_regions_import(
  * and so on up to an hour, half of it at random, also after a restart; what is stored stays.
  * @{
  */
-
-/** The network, as the host sees it. */
-typedef enum satchel_network {
-    /** Everything that is due is asked for. */
-    SATCHEL_NETWORK_FREE = 0,
-    /** Content that is missing or expired is asked for, and old content is not. */
-    SATCHEL_NETWORK_METERED = 1,
-    /** Nothing is asked for. */
-    SATCHEL_NETWORK_NONE = 2
-} satchel_network;
-
-/**
- * Returns the network, before each request.
- *
- * @param context  `network_context` of the options
- *
- * **Returns** a satchel_network; other values count as SATCHEL_NETWORK_FREE.
- *
- * **Threads** Called on the thread that sends the request, also one of the library.
- */
-typedef satchel_network (*satchel_network_callback)(void *context);
 
 /** Options for asking a source; start from SATCHEL_REFRESH_OPTIONS_INIT. */
 typedef struct satchel_refresh_options {
@@ -6716,8 +6826,7 @@ SATCHEL_API satchel_status satchel_assets_read(
  * Opens the bytes of an asset.
  *
  * They stay readable while the reader is open, even when the asset is removed or the store
- * is closed meanwhile. An open reader of a larger asset keeps files in the folder next to
- * the store from being deleted, of all assets and in all processes.
+ * is closed meanwhile.
  *
  * @param store     an open store
  * @param asset     a @ref json_asset "reference"
@@ -6725,7 +6834,7 @@ SATCHEL_API satchel_status satchel_assets_read(
  * @param[out] out  the reader
  *
  * **Returns** As satchel_assets_read(); SATCHEL_EDAMAGED with `verify` also for a file that
- * has other bytes; SATCHEL_EBUSY while another process deletes files for more than 10 s.
+ * has other bytes.
  *
  * **Ownership** The caller frees the reader: satchel_asset_reader_free().
  */
@@ -6763,13 +6872,15 @@ SATCHEL_API satchel_status satchel_asset_reader_size(
 /**
  * Returns the path of the file of an open asset, for players and other programs.
  *
- * The file stays while the reader is open. It must not be changed: other documents may
- * refer to the same bytes.
+ * From now on the file stays while the reader is open: no files are deleted in the folder
+ * next to the store, of all assets and in all processes. It must not be changed: other
+ * documents may refer to the same bytes.
  *
  * @param reader    an open asset
  * @param[out] out  the path; empty for an asset that is in the store's file
  *
- * **Returns** SATCHEL_OK or a default status.
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the asset was removed since it was opened;
+ * SATCHEL_EBUSY while another process deletes files for more than 10 s.
  */
 SATCHEL_API satchel_status satchel_asset_reader_path(
     satchel_asset_reader *reader, satchel_buffer *out);

@@ -34,7 +34,10 @@ MODULES = {
         ("satchel.state", "StateMembers", "Twin"),
         ("satchel.state", "Scores", "Twin"),
     ],
-    "store": [("satchel.store", "Store", "StoreTwin")],
+    "store": [
+        ("satchel.sync._continuous", "ContinuousSync", "ClosingTwin"),
+        ("satchel.store", "Store", "StoreTwin"),
+    ],
     "stories": [("satchel.stories", "StoryLibrary", "ClosingTwin")],
 }
 #: Where each twin is defined.
@@ -49,6 +52,7 @@ READS = {
     "Regions": "list get",
     "Region": "summary state estimate export",
     "Session": "state",
+    "ContinuousSync": "status",
     "PhotoCatalogue": "export_shard get count query status modified_shards changes conflicts",
     "Records": "get text record get_many list ids count conflicts warnings",
     "State": "get keys",

@@ -40,6 +40,7 @@ extension Store {
     try SyncTurns.shared.withTurn(of: syncTurn, options.cancellation) {
       let owned = try database.read { try PhotoCatalogue.owned($0, of: database) }
       try PhotoCatalogue.withTurns(of: owned[...], in: database, options.cancellation) { try empty(unsent) }
+      endContinuousSync("the user was signed out")
     }
     return report
   }

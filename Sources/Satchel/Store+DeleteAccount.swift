@@ -38,6 +38,7 @@ extension Store {
       try session.checkConditions(under: ObjectPrefix("records/\(user)/"))
       var report = AccountDeletionReport()
       report.objects = try deleteAccount(in: session)
+      endContinuousSync("the account was deleted")
       report.requests = session.traffic.requests
       return report
     }

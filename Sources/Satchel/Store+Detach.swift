@@ -58,6 +58,7 @@ extension Store {
         try syncLog.detach()
         try RecordSyncClient(recordStore).detach(in: transaction)
       }
+      endContinuousSync("the store was detached from the remote")
     }
     return report
   }

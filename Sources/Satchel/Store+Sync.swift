@@ -40,6 +40,8 @@ public struct StoreSyncOptions: TransferOptions {
   public var retry = Retry()
   /// Polled regularly; the sync throws `cancelled` soon after it is set.
   public var cancellation = Cancellation.never
+  /// Whether the sync must not be the one that binds the store.
+  var mustBeBound = false
 
   public init() {}
 }
@@ -70,6 +72,8 @@ extension Store {
   ) throws -> StoreSyncReport {
     let session = try SyncSession(database, with: remote, user: user, options: options, progress: progress)
     return try session.withTurn(syncTurn) {
+      // It may have been cancelled by what had the turn before: the end of the user's session.
+      try session.cancellation.check()
       let identity = try identity(of: remote)
       let opening = try opening(in: session, identity, options)
       _ = try saveChanges()
@@ -133,6 +137,9 @@ extension Store {
   ) throws -> SyncLogTables.Opening {
     let opening = try syncLog.opening(session, remote: identity, first: options.first)
     if opening.isSigningOut { try? syncLog.finishSigningOut() }
+    if options.mustBeBound, !opening.isBound {
+      throw SatchelError(.foreign, "\(path): was signed out or detached since the last sync")
+    }
     if opening.isBound {
       try SyncLogTables.check(session.remote, known: opening.remoteID, recreates: options.recreate)
     }

@@ -34,6 +34,8 @@ public final class Store: Sendable {
   private let lazyRecords = Lazy<RecordStore>()
   /// The photo catalogues that are in use; `close()` releases their leases.
   private let photoCatalogues = Locked<[WeakCatalogue]>([])
+  /// Keeps the store in sync, unless it has ended.
+  let continuousSync = Locked<ContinuousSync?>(nil)
 
   private struct WeakCatalogue {
     weak var photos: PhotoCatalogue?
@@ -63,7 +65,10 @@ public final class Store: Sendable {
     if outbox.isSpooled { _ = try? outbox.drain(in: database) }
   }
 
-  deinit { lazyRecords.known?.release() }
+  deinit {
+    continuousSync.withLock { $0 }?.stop()
+    lazyRecords.known?.release()
+  }
 
   // MARK: The subjects, made when they are first used
 
@@ -138,6 +143,7 @@ public final class Store: Sendable {
   ///   leaves it open; the error of the final write, after which the store is closed nevertheless
   public func close() throws {
     try database.refuseClosingInCallback()
+    continuousSync.withLock { $0 }?.stop()
     lazyCatalogue.known?.stopRefreshing()
     // Errors are ignored: a lease that cannot be released now is reclaimed once its owner is no longer alive.
     for catalogue in photoCatalogues.withLock({ $0 }) { try? catalogue.photos?.close() }

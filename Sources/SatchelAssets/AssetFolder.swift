@@ -208,12 +208,15 @@ package struct AssetFolder: Sendable {
     fileprivate init(_ lock: consuming Lock) { self.lock = lock }
   }
 
+  /// Keeps files from being deleted, as `lockShared`.
+  func held() throws -> HeldLock { HeldLock(try lockShared()) }
+
   /// Creates the folder if it does not exist, and keeps its files from being deleted.
   func makeLocked() throws -> HeldLock {
     for _ in 0..<100 {
       _ = try make()
       do {
-        return HeldLock(try lockShared())
+        return try held()
       } catch let error as SatchelError where error.code == .notFound {
         // Another process has removed the empty folder between the two.
       }

@@ -4,20 +4,21 @@ import SatchelStorage
 /// The open bytes of one asset.
 ///
 /// Safe to use from several threads at once.
-// Unchecked: what it has does not change, except for `lock`, which is released when it ends.
-public final class AssetReader: @unchecked Sendable {
-  private enum Source {
+public final class AssetReader: Sendable {
+  private enum Source: Sendable {
     case row([UInt8])
     case file(FileHandle)
   }
 
-  private final class FileHandle {
+  private final class FileHandle: Sendable {
     let file: DiskFile
-    let lock: AssetFolder.Lock
+    let folder: AssetFolder
+    /// Keeps the file from being deleted once its path was asked for. Reading needs no lock: the file is open.
+    let lock = Locked<AssetFolder.HeldLock?>(nil)
 
-    init(_ file: consuming DiskFile, _ lock: consuming AssetFolder.Lock) {
+    init(_ file: consuming DiskFile, in folder: AssetFolder) {
       self.file = file
-      self.lock = lock
+      self.folder = folder
     }
   }
 
@@ -46,20 +47,32 @@ public final class AssetReader: @unchecked Sendable {
   init(
     _ folder: AssetFolder, _ name: AssetDigest, _ digest: AssetDigest, size: Int64, _ seal: AssetSeal?
   ) throws {
-    let lock = try folder.lockShared()
     let file = try folder.open(name)
     let actual = Int64(try file.status().st_size)
     guard actual == size else {
       throw SatchelError(.damaged, "\(file.path): has \(actual) bytes, not the \(size) of the asset")
     }
-    path = seal == nil ? file.path : nil
-    source = .file(FileHandle(file, lock))
+    source = .file(FileHandle(file, in: folder))
     (self.digest, self.seal, self.size) = (digest, seal, seal?.layout.size ?? size)
   }
 
-  /// The path of the file, for players and other programs: it stays while the reader is open. Nil for a small asset,
-  /// which is in the store's file, and for a sensitive one, whose file is encrypted.
-  public private(set) var path: String?
+  /// The path of the file, for players and other programs: from now on, the file stays while the reader is open. Nil
+  /// for a small asset, which is in the store's file, and for a sensitive one, whose file is encrypted.
+  ///
+  /// - Throws: `SatchelError` `.notFound` when the asset was removed since the reader was opened, `.busy` while another
+  ///   process deletes files for more than 10 s, `.io`
+  public var path: String? {
+    get throws {
+      guard case .file(let handle) = source, seal == nil else { return nil }
+      try handle.lock.withLock { lock in
+        if lock == nil { lock = try handle.folder.held() }
+      }
+      guard try handle.file.isAtPath else {
+        throw SatchelError(.notFound, "\(handle.file.path): was removed since it was opened")
+      }
+      return handle.file.path
+    }
+  }
 
   /// The SHA-256 of the bytes, 64 hexadecimal digits in lower case.
   public var sha256: String { digest.text }
@@ -159,7 +172,12 @@ public final class AssetReader: @unchecked Sendable {
       hash.update($0)
     }
     guard hash.digest() == digest.bytes else {
-      throw SatchelError(.damaged, "\(path ?? "asset \(sha256)"): has other bytes than the asset")
+      throw SatchelError(.damaged, "\(place): has other bytes than the asset")
     }
+  }
+
+  /// The name of the bytes in messages.
+  private var place: String {
+    if case .file(let handle) = source { handle.file.path } else { "asset \(sha256)" }
   }
 }

@@ -55,6 +55,7 @@ enum Handles {
   static let assetReaders = HandleTable<AssetReader>(kind: 12, noun: "reader")
   static let assetWriters = HandleTable<HostAssetWriter>(kind: 13, noun: "writer")
   static let sources = HandleTable<SourceHandle>(kind: 14, noun: "source")
+  static let continuousSyncs = HandleTable<ContinuousSync>(kind: 15, noun: "sync")
 }
 
 /// A subscription that the host holds: an observation, or a live query.

@@ -45,19 +45,24 @@ extension RefreshOptions {
     var wanted = RefreshOptions()
     wanted.force = reader.flag(\.force)
     wanted.staleAfter = reader.number(\.stale_after, default: wanted.staleAfter)
-    let host = HostContext(reader.value(\.network_context) ?? nil, reader.value(\.release_network) ?? nil)
-    if let ask = reader.value(\.network) ?? nil {
-      // By the header's contract the host's function may be called on any thread.
-      nonisolated(unsafe) let ask = ask
-      wanted.network = {
-        switch HostWork.calling("a function that reports the network", { ask(host.address) }) {
-        case SATCHEL_NETWORK_NONE: .none
-        case SATCHEL_NETWORK_METERED: .metered
-        default: .free
-        }
-      }
-    }
+    wanted.network = hostNetwork(
+      reader.value(\.network) ?? nil,
+      HostContext(reader.value(\.network_context) ?? nil, reader.value(\.release_network) ?? nil))
     return (wanted, HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil))
+  }
+}
+
+/// The host's function that reports the network; nil where it gave none.
+func hostNetwork(_ ask: satchel_network_callback?, _ host: HostContext) -> (@Sendable () -> Network)? {
+  guard let ask else { return nil }
+  // By the header's contract the host's function may be called on any thread.
+  nonisolated(unsafe) let called = ask
+  return {
+    switch HostWork.calling("a function that reports the network", { called(host.address) }) {
+    case SATCHEL_NETWORK_NONE: .none
+    case SATCHEL_NETWORK_METERED: .metered
+    default: .free
+    }
   }
 }
 

@@ -80,7 +80,7 @@ public func satchel_store_delete_account(
 }
 
 extension StoreSyncOptions {
-  fileprivate init(_ reader: OptionsReader<satchel_store_sync_options>, _ progress: HostProgress) throws {
+  init(_ reader: OptionsReader<satchel_store_sync_options>, _ progress: HostProgress) throws {
     self.init()
     isDryRun = reader.flag(\.dry_run)
     acceptLoss = reader.flag(\.accept_loss)
@@ -127,7 +127,7 @@ extension TransferOptions {
 }
 
 /// Returns the options of a synchronization, and the progress that they have.
-private func hostOptions<Options: HostSyncOptions>(
+func hostOptions<Options: HostSyncOptions>(
   _ options: UnsafePointer<Options>?
 ) throws -> (OptionsReader<Options>, HostProgress) {
   let reader = try OptionsReader(options)
@@ -206,6 +206,9 @@ final class HostProgress: Sendable {
     self.callback = callback
     self.context = context
   }
+
+  /// Whether the host passed no callback.
+  var isUnused: Bool { callback == nil }
 
   /// The cancellation that the host requests through the callback.
   var cancellation: Cancellation { callback == nil ? .never : Cancellation { self.isCancelled() } }

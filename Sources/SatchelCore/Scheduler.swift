@@ -17,7 +17,7 @@ package final class Scheduler: Sendable {
   }
 }
 
-/// A thread that runs jobs when they are due, one after the other.
+/// A thread that runs jobs when they are due, one after the other. It starts with the first request.
 // Unchecked: `condition` guards all state.
 package final class JobThread: @unchecked Sendable {
   /// Work that runs again and again. Requests of a job that is not due yet are one request.
@@ -52,6 +52,8 @@ package final class JobThread: @unchecked Sendable {
   private var running: Job?
   private var thread: SystemThread?
   private var isStopped = false
+
+  package init() {}
 
   /// Makes a job of this thread, without requesting it. It must not retain the store, which otherwise never closes.
   package func job(_ run: @escaping @Sendable () -> Int64?) -> Job { Job(self, run) }
@@ -107,7 +109,8 @@ package final class JobThread: @unchecked Sendable {
     }
   }
 
-  fileprivate func stop() {
+  /// Drops all requests, and waits for the job in progress, unless that calls this. No job runs afterwards.
+  package func stop() {
     let ending = condition.withLock { () -> SystemThread? in
       isStopped = true
       requests = Requests()

@@ -5,7 +5,9 @@ import SatchelCore
 extension AssetReader {
   /// The URL of the file, for AVPlayer, image views and share sheets: the file stays while the reader is open. Nil for a
   /// small asset, which is in the store's file.
-  public var url: URL? { path.map { URL(filePath: $0) } }
+  ///
+  /// - Throws: as `path`
+  public var url: URL? { get throws { try path.map { URL(filePath: $0) } } }
 }
 
 extension AssetStore {

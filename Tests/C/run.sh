@@ -67,7 +67,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library bad_library_open library_threads \
-  photos photo_trash photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync assets asset_functions sources; do
+  photos photo_trash photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync continuous_sync assets asset_functions sources; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -125,6 +125,7 @@ mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
 counted state "$folder/state"
 counted store_sync "$folder/store_sync"
+counted continuous_sync "$folder/continuous_sync"
 mkdir "$folder/asset-files" "$folder/asset-valgrind"
 counted assets "$folder/assets" "$folder/asset-files"
 counted asset_functions "$folder/asset_functions" "$folder/asset-files"
@@ -166,6 +167,7 @@ bad_remote $folder/photo-valgrind
 remote
 live_queries
 store_sync
+continuous_sync
 assets $folder/asset-valgrind
 asset_functions $folder/asset-valgrind
 sources $folder/asset-valgrind

@@ -137,6 +137,10 @@ ROLES = {
     "satchel_store_sync": "store remote user",
     "satchel_store_rekey": "store remote user key",
     "satchel_store_sync_status": "store",
+    "satchel_store_run_sync": "store remote user",
+    "satchel_continuous_sync_request": "continuous",
+    "satchel_continuous_sync_status": "continuous",
+    "satchel_continuous_sync_free": "continuous",
     "satchel_store_detach": "store remote",
     "satchel_store_sign_out": "store remote",
     "satchel_store_delete_account": "store remote user",
@@ -287,6 +291,7 @@ KINDS = {
     "stories_handle": 4,
     "story_handle": 6,
     "remote": 6,
+    "continuous": 4,
     "photos": 6,
     "records": 12,
     "reader": 6,
@@ -305,6 +310,7 @@ MAKERS = {
     "satchel_remote_directory": "remote",
     "satchel_remote_s3": "remote",
     "satchel_remote_callbacks": "remote",
+    "satchel_store_run_sync": "continuous",
     "satchel_source_http": "source",
     "satchel_source_new": "source",
     "satchel_photos_open": "photos",
@@ -316,7 +322,7 @@ MAKERS = {
 #: The functions that free one.
 ENDERS = {
     "satchel_store_close", "satchel_observer_free", "satchel_interrupt_free", "satchel_session_free",
-    "satchel_stories_free", "satchel_story_free",
+    "satchel_stories_free", "satchel_story_free", "satchel_continuous_sync_free",
     "satchel_remote_free", "satchel_source_free", "satchel_photos_free", "satchel_records_free",
     "satchel_asset_reader_free",
 }  # fmt: skip

@@ -15,7 +15,15 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from satchel._abi import Bytes, ChangeCallback, Clock, RecordsWatchCallback, Release, SessionCallback
+from satchel._abi import (
+    Bytes,
+    ChangeCallback,
+    Clock,
+    ContinuousSyncCallback,
+    RecordsWatchCallback,
+    Release,
+    SessionCallback,
+)
 from satchel._library import value_of
 
 __all__ = [
@@ -28,11 +36,13 @@ __all__ = [
     "lookup",
     "new_owner",
     "no_event",
+    "no_status",
     "on_change",
     "on_clock",
     "on_event",
     "on_release",
     "on_result",
+    "on_status",
     "register",
     "registered_count",
     "release",
@@ -163,6 +173,8 @@ report = ctypes.CFUNCTYPE(None, ctypes.py_object)(_raise)
 on_change = ChangeCallback(_deliver)
 on_event = SessionCallback(_deliver)
 no_event = SessionCallback()
+on_status = ContinuousSyncCallback(_deliver)
+no_status = ContinuousSyncCallback()
 on_clock = Clock(_read_clock)
 on_release = Release(release)
 on_result = RecordsWatchCallback(_deliver_result)

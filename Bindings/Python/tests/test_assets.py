@@ -86,9 +86,10 @@ def test_an_open_asset_is_a_file(assets: Assets, size: int) -> None:
             call()
 
 
-def test_a_file_stays_while_it_is_open(assets: Assets, clock: Clock, path: Path) -> None:
+def test_a_file_stays_while_its_path_is_used(assets: Assets, clock: Clock, path: Path) -> None:
     data = some(200_000)
     file = assets.put(data).open()
+    assert file.path
     clock.advance(2 * HOUR)
     assert assets.prune().waiting_files == 1
     assert assets.list() == []
@@ -96,6 +97,16 @@ def test_a_file_stays_while_it_is_open(assets: Assets, clock: Clock, path: Path)
     assert Path(str(file.path)).read_bytes() == data
     file.close()
     assert (assets.prune().waiting_files, files(path)) == (0, [])
+
+
+def test_an_open_file_is_read_after_its_asset_was_removed(assets: Assets, clock: Clock, path: Path) -> None:
+    data = some(200_000)
+    with assets.put(data).open() as file:
+        clock.advance(2 * HOUR)
+        assert (assets.prune().waiting_files, files(path)) == (0, [])
+        assert file.read() == data
+        with pytest.raises(satchel.NotFound):
+            _ = file.path
 
 
 def test_an_open_file_is_closed_with_its_store(path: Path) -> None:

@@ -74,8 +74,6 @@ extension RefreshRow {
 
 /// The time from a failure to the next request.
 enum RefreshBackoff {
-  private static let first: Int64 = 5_000
-  private static let longest: Int64 = 60 * 60 * 1000
   /// The longest time that a source can demand.
   private static let longestDemand: Int64 = 24 * 60 * 60 * 1000
 
@@ -86,9 +84,7 @@ enum RefreshBackoff {
   static func wait(afterAttempts attempts: Int, _ failure: SourceFailure, jitter: Double) -> (
     Int64, isDemanded: Bool
   ) {
-    var wait = failure.isFinal ? longest : min(first << Int64(min(max(attempts - 1, 0), 20)), longest)
-    // Half of it at random, so that devices that failed together do not ask again together.
-    wait = wait / 2 + Int64(Double(wait / 2) * jitter)
+    let wait = Backoff.wait(afterAttempts: attempts, isFinal: failure.isFinal, jitter: jitter)
     guard let demanded = failure.retryAfter else { return (wait, false) }
     let least = min(max(demanded, 0), longestDemand / 1000) * 1000
     return least > wait ? (least + Int64(Double(min(least / 10, 60_000)) * jitter), true) : (wait, least > 0)

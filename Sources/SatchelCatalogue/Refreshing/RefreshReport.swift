@@ -1,15 +1,6 @@
 import SatchelCore
 import SatchelJSON
 
-/// The network, as the host sees it.
-public enum Network: String, Sendable, CaseIterable {
-  /// Nothing can be asked.
-  case none
-  /// Only what is missing or expired is asked, not what is merely old.
-  case metered
-  case free
-}
-
 /// Options of `Catalogue.refresh`.
 public struct RefreshOptions: Sendable {
   /// Asks also for what is fresh, and for what failed before its time; not before the time that the source demands.

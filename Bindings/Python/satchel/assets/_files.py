@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import os
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
 
 from satchel import _encoding
 from satchel._handles import Dependent, Handle
@@ -16,9 +16,43 @@ if TYPE_CHECKING:
     from satchel._abi import Bytes
     from satchel.store import Store
 
-__all__ = ["AssetFile", "Lent", "open_file"]
+__all__ = ["AssetFile", "Lent", "open_file", "read_once"]
 
 _LARGEST = 2**63 - 1
+
+
+# A bytes object is filled before anything else refers to it, as in C: its bytes are in memory once.
+_new_bytes = ctypes.pythonapi.PyBytes_FromStringAndSize
+_new_bytes.restype = ctypes.py_object
+_new_bytes.argtypes = (ctypes.c_void_p, ctypes.c_ssize_t)
+_address_of = ctypes.pythonapi.PyBytes_AsString
+_address_of.restype = ctypes.c_void_p
+_address_of.argtypes = (ctypes.py_object,)
+
+
+def _read(pointer: Optional[int], offset: int, count: int) -> bytes:
+    """Up to ``count`` bytes of an open asset; fewer at the end."""
+    size = scalar_answer(ctypes.c_int64, library.satchel_asset_reader_size, pointer)
+    wanted = min(count, size - offset)
+    if wanted <= 0:
+        return b""
+    data: bytes = _new_bytes(None, wanted)
+    room = _address_of(data)
+    # All of it: a file that has become shorter is an error.
+    scalar_answer(ctypes.c_size_t, library.satchel_asset_reader_read, pointer, offset, room, wanted)
+    return data
+
+
+def read_once(asset: Tuple[int, Bytes], offset: int, count: int) -> bytes:
+    """See ``store.assets.read``.
+
+    :param asset: the store and the reference
+    """
+    pointer = scalar_answer(ctypes.c_void_p, library.satchel_assets_open, *asset, False)
+    try:
+        return _read(pointer, offset, count)
+    finally:
+        library.satchel_asset_reader_free(pointer)
 
 
 class _Opened(Dependent):
@@ -79,7 +113,10 @@ class AssetFile(io.RawIOBase):
     def path(self) -> Optional[str]:
         """The path of the file, for players and other programs; None for a small asset, which has none.
 
-        The file stays while this is open. It must not be changed.
+        From now on it stays while this is open, and no other files of assets are deleted. It must not be
+        changed.
+
+        :raises NotFound: when the asset was removed since it was opened
         """
         return text_answer(library.satchel_asset_reader_path, self._opened.pointer) or None
 
@@ -92,8 +129,7 @@ class AssetFile(io.RawIOBase):
         """
         offset = _encoding.whole(offset, "offset", 0, _LARGEST)
         count = _encoding.whole(count, "count", 0, _LARGEST)
-        room = bytearray(max(0, min(count, self.size - offset)))
-        return bytes(room[: self._read_into(memoryview(room), offset)])
+        return _read(self._opened.pointer, offset, count)
 
     def _read_into(self, view: memoryview, offset: int) -> int:
         pointer, size = self._opened.pointer, view.nbytes

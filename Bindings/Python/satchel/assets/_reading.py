@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
 from satchel import _abi, _encoding
 from satchel._library import answer, json_answer, library, paged
 from satchel._long_work import LongWork, progress_callback
-from satchel.assets._files import AssetFile, open_file
+from satchel.assets._files import AssetFile, open_file, read_once
 from satchel.assets._values import Asset, AssetInfo, AssetProgress, AssetReference, asset_from
 from satchel.values import record_from, records_from
 
@@ -71,12 +71,10 @@ class ReadableAssets:
         limit = _LARGEST if count is None else _encoding.whole(count, "count", 0, _LARGEST)
         if remote is not None:
             return self._read_remote(remote, asset, first, min(limit, 2**31 - 1))
-        return answer(library.satchel_assets_read, *self._lent(asset), first, limit) or b""
+        return read_once(self._lent(asset), first, limit)
 
     def open(self, asset: AssetReference, *, verify: bool = False) -> AssetFile:
         """Opens the bytes of an asset as a file object, with the path for players.
-
-        While a larger asset is open, no files of assets are deleted.
 
         :param asset: as for :meth:`get`
         :param verify: hashes all bytes first: a file may have been damaged

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Literal, Optional
 from satchel import _abi, _callbacks, _encoding
 from satchel.values import record_from, records_from
 
-__all__ = ["RefreshFailure", "RefreshReport", "RefreshSkip", "options", "report_from"]
+__all__ = ["RefreshFailure", "RefreshReport", "RefreshSkip", "options", "report_from", "set_network"]
 
 #: The network, as the host sees it.
 Network = Literal["none", "metered", "free"]
@@ -71,12 +71,17 @@ def options(force: bool, stale_after: float, network: Optional[Callable[[], Netw
             int(_encoding.number(stale_after, "stale_after")), "stale_after", 0, _LARGEST
         ),
     )
+    set_network(made, network)
+    return made
+
+
+def set_network(options: Any, network: Optional[Callable[[], Network]]) -> None:
+    """Adds a host's function that reports the network to options."""
     if network is not None:
         _encoding.check_callable(network, "network")
-        made.network = _on_network
-        made.network_context = _callbacks.register(network, 0)
-        made.release_network = _callbacks.on_release
-    return made
+        options.network = _on_network
+        options.network_context = _callbacks.register(network, 0)
+        options.release_network = _callbacks.on_release
 
 
 def report_from(found: Dict[str, Any], asked: Any) -> RefreshReport:

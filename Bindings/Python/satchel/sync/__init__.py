@@ -19,6 +19,7 @@ from satchel._library import json_answer, library
 from satchel._long_work import LongWork, progress_callback
 from satchel.errors import Busy, InvalidArgument
 from satchel.sync._conflicts import ConflictEntry, entries
+from satchel.sync._continuous import ContinuousSync, ContinuousSyncStatus
 from satchel.sync._values import (
     AccountDeletionReport,
     PlannedChange,
@@ -36,11 +37,14 @@ from satchel.sync._values import (
 from satchel.values import record_from
 
 if TYPE_CHECKING:
+    from satchel.catalogue._refreshing import Network
     from satchel.remote import Remote, SyncProgress
 
 __all__ = [
     "AccountDeletionReport",
     "ConflictEntry",
+    "ContinuousSync",
+    "ContinuousSyncStatus",
     "PlannedChange",
     "StoreDetachReport",
     "StoreSyncReport",
@@ -138,20 +142,55 @@ class SyncingStore(Owner):
         :raises Cancelled: when ``progress`` returned False
         :raises ReadOnly: for a store that was opened read-only
         """
-        options = _abi.StoreSyncOptions(
-            dry_run=bool(dry_run),
-            accept_loss=bool(accept_loss),
-            verify=bool(verify),
-            purge=bool(purge),
-            first=first_sync(first),
-            recreate=bool(recreate),
-            asset_bytes=_asset_bytes(assets),
-            hold_assets=not asset_uploads,
-            parallel=_encoding.parallel(parallel),
-        )
-        if key is not None:
-            options.key = _encoding.lend_key(key)
+        options = _options(key, first, assets, asset_uploads, parallel)
+        options.dry_run, options.accept_loss, options.verify = bool(dry_run), bool(accept_loss), bool(verify)
+        options.purge, options.recreate = bool(purge), bool(recreate)
         return self._synchronize(remote, user, progress, library.satchel_store_sync, options)
+
+    def run_sync(
+        self,
+        remote: Remote,
+        user: str,
+        *,
+        every: Optional[int] = 60,
+        network: Optional[Callable[[], Network]] = None,
+        key: Optional[bytes] = None,
+        first: Optional[str] = None,
+        assets: Union[str, int] = "lazy",
+        asset_uploads: bool = True,
+        parallel: Optional[int] = None,
+        callback: Optional[Callable[[ContinuousSyncStatus], object]] = None,
+    ) -> ContinuousSync:
+        """Keeps the store in sync on a thread of the library, as :meth:`sync` does with each call.
+
+        It synchronizes at once, soon after commits of any store or process that have something to send (a
+        second after the last one, and at most five after the first), and at an interval, by which the changes
+        of other devices come. After a failure it tries again after 5 seconds, then after 10, and so on up to
+        an hour, half of it at random.
+
+        It goes on until it is closed, until the store is, and until :meth:`sign_out`, :meth:`detach` or
+        :meth:`delete_account` ends the binding to the user: it does not bind the store again.
+
+        :param remote: as for :meth:`sync`
+        :param user: as for :meth:`sync`
+        :param every: the seconds from the end of a synchronization to the next one, 1 to 31,536,000, and up
+            to a tenth more at random; None to synchronize only after commits and on request
+        :param network: returns "free", "metered" or "none", before each synchronization: without a network it
+            is asked again every 5 seconds; on a metered one no assets are transferred. Called on a thread of
+            the library
+        :param key: as for :meth:`sync`
+        :param first: as for :meth:`sync`, for the synchronization that binds the store
+        :param assets: as for :meth:`sync`
+        :param asset_uploads: as for :meth:`sync`
+        :param parallel: as for :meth:`sync`
+        :param callback: receives each new :class:`satchel.ContinuousSyncStatus`, on a thread of the library,
+            in order. Its exceptions go to ``sys.unraisablehook``
+        :raises InvalidArgument: for an invalid user or interval; for a remote without an identity
+        :raises Busy: when the store is kept in sync already; in a callback of its synchronization
+        :raises ReadOnly: for a store that was opened read-only
+        """
+        options = _options(key, first, assets, asset_uploads, parallel)
+        return ContinuousSync(self, remote, user, options, every, network, callback)
 
     def rekey(
         self, remote: Remote, user: str, key: Optional[bytes], *, old_key: Optional[bytes] = None
@@ -243,6 +282,25 @@ class SyncingStore(Owner):
     @property
     def _synchronization(self) -> object:
         return self._owner, "sync"
+
+
+def _options(
+    key: Optional[bytes],
+    first: Optional[str],
+    assets: Union[str, int],
+    asset_uploads: bool,
+    parallel: Optional[int],
+) -> _abi.StoreSyncOptions:
+    """The options that every synchronization has."""
+    options = _abi.StoreSyncOptions(
+        first=first_sync(first),
+        asset_bytes=_asset_bytes(assets),
+        hold_assets=not asset_uploads,
+        parallel=_encoding.parallel(parallel),
+    )
+    if key is not None:
+        options.key = _encoding.lend_key(key)
+    return options
 
 
 def _asset_bytes(assets: Union[str, int]) -> int:
