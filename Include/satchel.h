@@ -674,6 +674,7 @@ SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buff
  * | `subjects`       | array of objects | `name`, `bytes` (null when SQLite lacks dbstat) and `counts` by kind |
  * | `collections`    | array of objects | of records: `name`, `version`, `records`, `bytes`, `pending`, `conflicts` |
  * | `assets`         | object           | see below                                         |
+ * | `catalogue`      | object           | see below                                         |
  * | `spooled`        | integer          | the spooled changes in the outbox file            |
  * | `outbox_damages` | array of strings | the damaged parts of the outbox file              |
  * | `rejected`       | integer          | the spooled changes that the store rejected       |
@@ -688,6 +689,19 @@ SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buff
  * | `remote`   | those that something refers to, in the remote or at a URL only          |
  * | `missing`  | those that something refers to, of which no place is known              |
  * | `waiting`  | those that the next sync uploads, with the changes that refer to them   |
+ *
+ * `catalogue` has
+ *
+ * | field                | type            | meaning                                        |
+ * | -------------------- | --------------- | ---------------------------------------------- |
+ * | `regions`            | integer         | the offline regions                            |
+ * | `pinned_sections`    | integer         | the sections that regions keep, each once      |
+ * | `pinned_entities`    | integer         | the entities that regions keep, each once      |
+ * | `pinned_bytes`       | integer         | the bytes of these sections and entities       |
+ * | `pinned_asset_bytes` | integer         | the bytes of assets that regions keep          |
+ * | `oldest_fetched_at`  | integer or null | the earliest `fetched_at` of a section, in Unix milliseconds |
+ * | `requests`           | integer         | the requests to sources that are remembered: failures, and answers that say how long they are fresh |
+ * | `failed_requests`    | integer         | those of them that failed last, and wait for their next attempt |
  *
  * @param store     an open store
  * @param[out] out  a JSON object

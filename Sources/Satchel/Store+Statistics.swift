@@ -64,7 +64,7 @@ private struct StatisticsReader {
       path: path, fileBytes: 0, walBytes: 0, pages: Int(pages), freePages: Int(free), pageSize: size,
       subjects: subjects.ordered { ($1.bytes ?? 0, $0.name) < ($0.bytes ?? 0, $1.name) },
       collections: try collections(),
-      assets: try assets(), spooled: 0, outboxDamages: [],
+      assets: try assets(), catalogue: try Catalogue.statistics(connection), spooled: 0, outboxDamages: [],
       rejected: try rejected())
   }
 

@@ -90,6 +90,8 @@ public struct StoreStatistics: Equatable, Sendable {
   public var collections: [Collection]
   /// The assets, in the file and in the folder next to it.
   public var assets: AssetStatistics
+  /// The counts of offline regions and of requests to sources, and the age of the content.
+  public var catalogue: CatalogueStatistics
   /// The number of spooled changes in the outbox file next to the store.
   public var spooled: Int
   /// The damaged parts of the outbox file, one message each.
@@ -106,7 +108,7 @@ extension StoreStatistics: JSONConvertible {
       "pages": .int(Int64(pages)),
       "page_size": .int(pageSize), "free_pages": .int(Int64(freePages)),
       "subjects": .array(subjects.map(\.json)), "collections": .array(collections.map(\.json)),
-      "assets": assets.json,
+      "assets": assets.json, "catalogue": catalogue.json,
       "spooled": .int(Int64(spooled)), "outbox_damages": .array(outboxDamages.map { .string($0) }),
       "rejected": .int(Int64(rejected)),
     ]

@@ -72,6 +72,34 @@ def test_places_with_what_they_hold_and_when_it_expires(page, tmp_path):
     assert (facts["Fresh"], facts["Next to expire"]) == ("2", when(now + 240 * HOUR))
 
 
+def test_regions_and_freshness(page, tmp_path):
+    now = time.time_ns() // 1_000_000
+    oldest, clock = now - 48 * HOUR, [now - 48 * HOUR]
+
+    def source(request):
+        if request.section == "news":
+            raise satchel.Retry(7200, f"out of order {HOSTILE}")
+        return satchel.Fetched({"section": "facts", "content": {"a": entity("a", hours=240)}}, etag="1")
+
+    with satchel.open(tmp_path / "app.satchel", clock=lambda: clock[0]) as store:
+        store.catalogue.regions.create("Porto & Gaia", [PORTO], sections=["facts"]).download(source)
+        store.catalogue.regions.create("later", [{"country_code": "CN"}])
+        clock[0] = now
+        [failure] = store.catalogue.refresh(PORTO, ["news"], source=source).failed
+    found = page()
+    size = cells(found, "Porto &amp; Gaia")
+    assert (size["State"], size["Entities"], size["Assets"]) == ("complete", "1", "0")
+    assert (size["Here"].split()[1], size["Downloaded"]) == ("bytes", when(oldest))
+    later = cells(found, "later")
+    assert (later["State"], later["Entities"], later["Here"]) == ("new", "0", "0 bytes")
+    assert "UTC" not in later["Downloaded"]
+    assert f'<dt>Oldest content</dt><dd dir="auto">{when(oldest)}</dd>' in found.source
+    assert '<dt>Requests</dt><dd dir="auto">1</dd>' in found.source
+    failed = cells(found, "pt_porto_porto")
+    assert (failed["Section"], failed["Next attempt"]) == ("news", when(failure.retry_at))
+    assert "out of order &lt;script&gt;" in failed["Message"]
+
+
 def test_photos_by_month_and_the_last_sync(page, run, pictures, remote):
     dates = {"a": 1_717_200_000, "b": 1_719_791_999, "c": 1_719_792_000, "d": 0}
     pictures.take(*(row(f"{name}.jpg", seconds) for name, seconds in dates.items()))
@@ -143,6 +171,7 @@ def test_an_empty_store_has_a_page(page, tmp_path):
     found = page()
     assert {
         "Nothing was delivered for a place.", "There are no photo catalogues.",
+        "There are no offline regions.", "There is no content, and no request failed.",
         "There are no collections of records.", "There are no values.", "The store was not synchronized.",
         "The check found no damage.",
     } <= set(found.text("p"))  # fmt: skip

@@ -95,7 +95,10 @@ class StoreUpkeep(StoreBlocks):
         """The size of the file and of its contents; reads every page.
 
         :returns: ``file_bytes``, ``wal_bytes``, ``pages``, ``free_pages``, ``subjects`` with their size and
-            counts, ``collections`` of records, and the ``spooled`` changes in the outbox file
+            counts, ``collections`` of records, the ``spooled`` changes in the outbox file, and of the
+            ``catalogue`` the number of ``regions``, what they keep (``pinned_sections``, ``pinned_entities``,
+            ``pinned_bytes``, ``pinned_asset_bytes``), ``oldest_fetched_at`` of a section, the ``requests`` to
+            sources that are remembered, and the ``failed_requests`` of them
         """
         found: Dict[str, Any] = json_answer(library.satchel_store_statistics, self._pointer)
         return found

@@ -105,6 +105,22 @@ def test_statistics(store: satchel.Store, clock: Clock) -> None:
     [catalogue] = [each for each in statistics["subjects"] if each["name"] == "catalogue"]
     assert catalogue["counts"] == {"places": 2, "entities": 3}
     assert statistics["file_bytes"] > 0
+    nothing = dict.fromkeys(("regions", "pinned_sections", "pinned_entities", "pinned_bytes"), 0)
+    nothing |= {"pinned_asset_bytes": 0, "requests": 0, "failed_requests": 0}
+    assert statistics["catalogue"] == {**nothing, "oldest_fetched_at": clock.now - HOUR}
+
+
+def test_statistics_of_regions_and_requests(store: satchel.Store, clock: Clock) -> None:
+    def broken(request: satchel.ContentRequest) -> satchel.Fetched:
+        raise satchel.Retry(120, "maintenance")
+
+    fill(store.catalogue, clock)
+    trip = store.catalogue.regions.create("trip", [LYON])
+    store.catalogue.refresh(FRANCE, ["tips"], source=broken, force=True)
+    found = store.statistics()["catalogue"]
+    assert (found["regions"], found["pinned_sections"], found["pinned_entities"]) == (1, 1, 2)
+    assert found["pinned_bytes"] == trip.summary().size.bytes > 0
+    assert (found["requests"], found["failed_requests"], found["pinned_asset_bytes"]) == (1, 1, 0)
 
 
 def test_other_members_of_a_section_are_kept(catalogue: satchel.Catalogue) -> None:

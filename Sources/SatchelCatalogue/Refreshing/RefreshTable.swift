@@ -81,6 +81,31 @@ struct RefreshTable {
     }
   }
 
+  /// Returns the requests that failed last, by location and section.
+  func failed() throws -> [FailedRequest] {
+    var requests: [FailedRequest] = []
+    try connection.each(
+      """
+      SELECT location, section, asked_at, wait, error FROM refresh WHERE attempts > 0 ORDER BY location, section
+      """
+    ) { row in
+      let (askedAt, section) = (try row.integer(2, in: StoredRange.time), row.text(1))
+      requests.append(
+        FailedRequest(
+          place: Self.text(ofKey: row.text(0)), section: section.isEmpty ? nil : section,
+          message: row.textIfAny(4) ?? "",
+          retryAt: try row.integerIfAny(3, in: StoredRange.time).map { askedAt + $0 }))
+    }
+    return requests
+  }
+
+  /// Converts the identities of places, which begin with the names of their levels, to the texts of their keys.
+  private static func text(ofKey key: String) -> String {
+    key.split(separator: "\u{1E}").map {
+      $0.split(separator: "\u{1F}", omittingEmptySubsequences: false).dropFirst().joined(separator: "_")
+    }.joined(separator: ", ")
+  }
+
   func set(_ location: String, _ section: String?, to row: RefreshRow) throws {
     try connection.run(
       """

@@ -70,6 +70,8 @@ struct StoreReport {
   let findings: [StoreFinding]
   let statistics: Part<StoreStatistics>
   let places: Part<Places>
+  let regions: Part<[RegionSummary]>
+  let failedRequests: Part<[FailedRequest]>
   let albums: Part<[Album]>
   let collections: Part<[CollectionInfo]>
   let state: Part<State>
@@ -88,6 +90,8 @@ struct StoreReport {
     findings = try store.check()
     statistics = try Part { try store.statistics() }
     places = try Part { try Self.places(store.catalogue) }
+    regions = try Part { try store.catalogue.regions.list() }
+    failedRequests = try Part { try store.catalogue.failedRequests() }
     albums = try Part {
       try PhotoCatalogue.directories(in: store.database).map { try Self.album($0, in: store) }
     }
@@ -99,7 +103,8 @@ struct StoreReport {
 
   /// Whether the check has no findings, and every part can be read.
   var isSound: Bool {
-    findings.isEmpty && statistics.value != nil && places.value != nil && albums.value != nil
+    findings.isEmpty && statistics.value != nil && places.value != nil && regions.value != nil
+      && failedRequests.value != nil && albums.value != nil
       && collections.value != nil && state.value != nil && assets.value != nil && syncStatus.value != nil
   }
 

@@ -10,6 +10,8 @@ struct StoreReportPage {
 
   /// The maximum number of findings listed.
   private static let maxFindings = 200
+  /// The maximum number of requests that failed.
+  private static let maxRequests = 200
   /// The maximum number of characters of a value that are shown.
   private static let maxText = 300
 
@@ -17,6 +19,8 @@ struct StoreReportPage {
     let frame = PageFrame(title: title)
     try output.put(frame.head + summary + check)
     try output.put(section("Places", of: report.places, places))
+    try output.put(section("Regions", of: report.regions, regions))
+    try output.put(section("Freshness", of: report.failedRequests, freshness))
     try output.put(section("Photos", of: report.albums, albums))
     try output.put(section("Collections", of: report.collections, collections))
     try output.put(section("State", of: report.state, state))
@@ -34,7 +38,10 @@ struct StoreReportPage {
       \(Terminal.bytes(info.fileBytes)), read \(Terminal.time(report.time)) UTC by satchel \(Store.version) \
       (SQLite \(info.sqliteVersion))
       """
-    let links = ["Places", "Photos", "Collections", "State", "Assets", "Syncs", "Space"].map {
+    let names = [
+      "Places", "Regions", "Freshness", "Photos", "Collections", "State", "Assets", "Syncs", "Space",
+    ]
+    let links = names.map {
       "<li><a href=\"#\($0.lowercased())\">\($0)</a></li>"
     }
     return """
@@ -116,6 +123,56 @@ struct StoreReportPage {
       <p class="note">\(remarks.compactMap { $0 }.joined(separator: ", "))</p>
       \(place.sections.isEmpty ? "" : table.html)
       """
+  }
+
+  // MARK: Regions and freshness
+
+  private func regions(_ regions: [RegionSummary]) -> String {
+    guard !regions.isEmpty else { return HTML.note("There are no offline regions.") }
+    var table = PageTable(
+      "Offline regions",
+      [
+        Column(title: "Region"), Column(title: "State"), Column(title: "Entities", isNumber: true),
+        Column(title: "Assets", isNumber: true), Column(title: "Here", isNumber: true),
+        Column(title: "Downloaded"),
+      ])
+    for region in regions {
+      let size = region.size
+      table.add(
+        HTML.escaped(region.name),
+        [
+          .text(region.state.rawValue), .number(size.entities), .number(size.assets),
+          .text(Terminal.bytes(size.totalBytes)), .text(time(region.downloadedAt)),
+        ])
+    }
+    return table.html
+  }
+
+  private func freshness(_ failed: [FailedRequest]) -> String {
+    let catalogue = report.statistics.value?.catalogue
+    guard catalogue?.freshnessText != nil || !failed.isEmpty else {
+      return HTML.note("There is no content, and no request failed.")
+    }
+    let facts = HTML.facts([
+      ("Oldest content", time(catalogue?.oldestFetchedAt)),
+      ("Requests", catalogue.map { "\($0.requests)" }), ("Failed", "\(failed.count)"),
+    ])
+    guard !failed.isEmpty else { return facts }
+    var table = PageTable(
+      "Requests that fail",
+      [
+        Column(title: "Location"), Column(title: "Section"), Column(title: "Message"),
+        Column(title: "Next attempt"),
+      ])
+    for request in failed.prefix(Self.maxRequests) {
+      table.add(
+        HTML.escaped(request.place),
+        [
+          .text(request.section ?? "all"), .text(Self.short(request.message)), .text(time(request.retryAt)),
+        ])
+    }
+    let rest = failed.count - Self.maxRequests
+    return facts + table.html + (rest > 0 ? HTML.note("And \(rest) more.") : "")
   }
 
   // MARK: Photos

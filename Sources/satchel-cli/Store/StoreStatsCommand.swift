@@ -10,8 +10,8 @@ struct StoreStatsCommand: ParsableCommand {
       Shows the size of each subject in whole pages and the number of its items; for each collection of \
       records the size of its documents, the changes to upload, and the conflicts; the number and size of the \
       assets, of those in the folder next to the store, of variants, of those that are elsewhere (in the remote \
-      or at a URL) or missing, and of those whose upload waits; the free pages; the spooled changes in the \
-      outbox file. Reads every page and changes nothing.
+      or at a URL) or missing, and of those whose upload waits; what offline regions keep, and how fresh the \
+      catalogue is; the free pages; the spooled changes in the outbox file. Reads every page and changes nothing.
 
         satchel store stats planner.satchel
 
@@ -68,6 +68,8 @@ struct StoreStatsCommand: ParsableCommand {
       ["spooled", "\(Terminal.count(statistics.spooled, "change")) in the outbox file"],
       ["rejected", Terminal.count(statistics.rejected, "change")],
     ]
+    if let text = statistics.catalogue.regionsText { facts.append(["regions", text]) }
+    if let text = statistics.catalogue.freshnessText { facts.append(["freshness", text]) }
     for damage in statistics.outboxDamages { facts.append(["outbox file", damage.printable]) }
     return facts
   }
