@@ -3089,6 +3089,7 @@ typedef struct satchel_prune_options {
  * | `file_bytes`  | integer         | the bytes by which the file shrank                 |
  * | `live_bytes`  | integer or null | with a budget: the bytes of entities and templates |
  * | `over_budget` | integer         | the bytes above the budget; 0 when it was met      |
+ * | `pinned_bytes` | integer        | the bytes of what was selected, and stays because offline regions have it; with a budget, of what was come upon before it was met |
  *
  * @param store     an open store
  * @param options   may be NULL
@@ -6950,7 +6951,8 @@ SATCHEL_API satchel_status satchel_assets_list(
  * many bytes: variants first, then what only the catalogue refers to and was fetched from
  * URLs, then what is in the remote and no unsent change refers to, of each the least
  * recently used first. Never removed are the only known copies of what is
- * referred to, and what was put, dropped or read within the last hour. The result is
+ * referred to, what belongs to an offline region, and what was put, dropped or read within
+ * the last hour. The result is
  *
  * | field           | type    | meaning                                                |
  * | --------------- | ------- | ------------------------------------------------------ |
@@ -6960,6 +6962,7 @@ SATCHEL_API satchel_status satchel_assets_list(
  * | `only_copies`   | integer | of these, the only known copies of what is referred to |
  * | `recent`        | integer | the bytes that only the last hour has kept             |
  * | `over_budget`   | integer | the bytes above the limit                              |
+ * | `pinned_bytes`  | integer | the bytes that would have been removed for the limit, and that offline regions keep |
  * | `waiting_files` | integer | the files that a later call deletes, because a reader or a backup uses the folder |
  *
  * @param store      an open store

@@ -188,9 +188,14 @@ struct AssetPruner {
       AND NOT EXISTS(SELECT 1 FROM asset_source s JOIN asset_reference r ON r.source = s.id
       WHERE s.asset = a.id AND r.subject NOT IN (1, 2)) ORDER BY used_at, id
       """)
-    for candidate in try variants + fetched + inRemote() {
+    // An asset that was fetched may be in the remote as well.
+    var seen: Set<Int64> = []
+    for candidate in try variants + fetched + inRemote() where seen.insert(candidate.row.id).inserted {
       if bytes <= maxBytes { return }
-      if pinned.contains(candidate.row.id) { continue }
+      if pinned.contains(candidate.row.id) {
+        report.pinnedBytes += candidate.row.size ?? 0
+        continue
+      }
       guard !isRecent(candidate.row) else {
         report.recent += candidate.row.size ?? 0
         continue

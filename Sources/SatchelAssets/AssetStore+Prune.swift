@@ -15,6 +15,8 @@ public struct AssetPruneReport: Equatable, Sendable, JSONConvertible {
   public var recent: Int64 = 0
   /// The bytes above the limit that was asked for.
   public var overBudget: Int64 = 0
+  /// The bytes that would have been removed for the limit otherwise, and that offline regions keep.
+  public var pinnedBytes: Int64 = 0
   /// The files that are deleted by a later prune, because a reader, a player or a backup uses files of the folder.
   public var waitingFiles = 0
 
@@ -22,7 +24,7 @@ public struct AssetPruneReport: Equatable, Sendable, JSONConvertible {
     [
       "removed": .int(Int64(removed)), "removed_bytes": .int(removedBytes), "bytes": .int(bytes),
       "only_copies": .int(onlyCopies), "recent": .int(recent), "over_budget": .int(overBudget),
-      "waiting_files": .int(Int64(waitingFiles)),
+      "pinned_bytes": .int(pinnedBytes), "waiting_files": .int(Int64(waitingFiles)),
     ]
   }
 }

@@ -42,13 +42,16 @@ public struct PruneReceipt: Sendable, Equatable, JSONConvertible {
   public var liveBytes: Int64?
   /// By how many bytes the budget is exceeded, because the active location and offline regions have that much; 0 when it was met.
   public var overBudget: Int64 = 0
+  /// The bytes of the entities and templates that were selected, and that stay because offline regions have them. With a
+  /// budget, those that were come upon before it was met.
+  public var pinnedBytes: Int64 = 0
 
   /// The JSON object that the C interface returns.
   public var json: JSONValue {
     [
       "entities": .int(Int64(entities)), "contexts": .int(Int64(contexts)), "bytes": .int(Int64(bytes)),
       "file_bytes": .int(Int64(fileBytes)), "live_bytes": liveBytes.map { .int($0) } ?? .null,
-      "over_budget": .int(overBudget),
+      "over_budget": .int(overBudget), "pinned_bytes": .int(pinnedBytes),
     ]
   }
 }

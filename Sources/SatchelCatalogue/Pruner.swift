@@ -18,6 +18,8 @@ struct Pruner {
   private let pinned: PinnedContent
   /// Whether pinned content is removed as well: by a call that names it.
   private var removesPinned = false
+  /// The pinned entities and sections that would have been removed otherwise.
+  private var (keptEntities, keptSections) = (Set<Int64>(), Set<Int64>())
 
   init(_ options: PruneOptions, _ transaction: Transaction, pinned: PinnedContent) {
     self.pinned = pinned
@@ -52,6 +54,7 @@ struct Pruner {
     if let maxBytes = options.maxBytes, maxBytes >= 0 { try shrink(to: maxBytes) }
     try RefreshTable(existingIn: connection)?.removeOld(now: transaction.now)
     try entities.refreshBlocks(at: transaction.now)
+    receipt.pinnedBytes = try keptBytes()
   }
 
   mutating func delete(entity entityID: String) throws {
@@ -155,7 +158,9 @@ struct Pruner {
       }
       return
     }
-    let sections = try selectedSections().filter { !isPinned(section: $0.id) }
+    let selected = try selectedSections()
+    let sections = selected.filter { !isPinned(section: $0.id) }
+    for section in selected where isPinned(section: section.id) { keptSections.insert(section.id) }
     let rows = try referenced(by: sections)
     for section in sections {
       try SectionTable.remove(section.name, of: section.context, in: transaction)
@@ -173,8 +178,12 @@ struct Pruner {
 
   /// - Parameter ofAnyScope: whether the options' scope does not restrict it
   private mutating func prune(_ row: Int64, ofAnyScope: Bool = false) throws {
-    guard !isPinned(entity: row), let record = try entities.record(row) else { return }
+    guard let record = try entities.record(row) else { return }
     if !ofAnyScope, let scope = options.scope, record.scope != scope { return }
+    if isPinned(entity: row) {
+      keptEntities.insert(row)
+      return
+    }
     guard let bytes = try entities.prune(row) else { return }
     changedEntities.add(record.entityID)
     receipt.entities += 1
@@ -183,9 +192,11 @@ struct Pruner {
 
   private mutating func pruneUnreferenced(_ rows: Set<Int64>) throws {
     for row in rows.ordered()
-    where try !isPinned(entity: row)
-      && connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) == 0
-    {
+    where try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) == 0 {
+      guard !isPinned(entity: row) else {
+        keptEntities.insert(row)
+        continue
+      }
       guard let record = try entities.record(row) else { continue }
       changedEntities.add(record.entityID)
       if let bytes = try entities.prune(row) {
@@ -218,6 +229,25 @@ struct Pruner {
     return found
   }
 
+  /// The bytes of the kept sections, and of the kept entities: those that were selected themselves, and those to which no
+  /// other section refers.
+  private func keptBytes() throws -> Int64 {
+    var (bytes, rows, references) = (Int64(0), keptEntities, [Int64: Int64]())
+    for section in keptSections {
+      bytes += try connection.number(
+        "SELECT length(template) FROM section_content WHERE section = ?", .integer(section))
+      for row in try referenced(by: [(0, "", section)]) { references[row, default: 0] += 1 }
+    }
+    for (row, count) in references
+    where try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) <= count {
+      rows.insert(row)
+    }
+    for row in rows {
+      bytes += try connection.number("SELECT ifnull(size, 0) FROM entity WHERE id = ?", .integer(row))
+    }
+    return bytes
+  }
+
   private func isPinned(section: Int64) -> Bool { !removesPinned && pinned.sections.contains(section) }
 
   private func isPinned(entity row: Int64) -> Bool { !removesPinned && pinned.entities.contains(row) }
@@ -230,6 +260,9 @@ struct Pruner {
   private mutating func removeSections(of row: Int64, where isSelected: (Int64) -> Bool) throws -> Int {
     let all = try SectionTable(connection: connection).records(of: row)
     let sections = all.filter { isSelected($0.id) && !isPinned(section: $0.id) }
+    for section in all where isSelected(section.id) && isPinned(section: section.id) {
+      keptSections.insert(section.id)
+    }
     let entities = try referenced(by: sections.map { (row, $0.name, $0.id) })
     if let refreshes = try RefreshTable(existingIn: connection),
       let location = try ContextTable(connection: connection).location(of: row)

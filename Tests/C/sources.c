@@ -223,6 +223,46 @@ static void assets(void) {
     satchel_source_free(source);
 }
 
+/** Of content from a source, of which an offline region has all, and of a request that fails. */
+static void statistics(void) {
+    satchel_source *source;
+    must(satchel_source_new(content, asset, &host, NULL, &source), "a source");
+    reset(SATCHEL_REMOTE_OK);
+    host.body = "{\"section\":\"s\",\"content\":{\"image\":{\"_asset\":{\"url\":\"https://example.org/b.jpg\"}},"
+                "\"x\":{\"_storage\":{\"entity_id\":\"s:x\",\"scope\":\"country\"}}}}";
+    host.max_age = 60;
+    must(satchel_regions_create(store, text("trip"), text("{\"locations\":[{\"country_code\":\"NO\"}]}")), "a region");
+    must(satchel_regions_download(store, text("trip"), source, NULL, &out), "downloading");
+    satchel_buffer_free(&out);
+    reset(SATCHEL_REMOTE_TRANSIENT);
+    const satchel_bytes sweden = text("{\"country_code\":\"SE\"}"), all = {NULL, 0};
+    must(satchel_catalogue_refresh(store, sweden, all, source, NULL, &out), "refreshing");
+    satchel_buffer_free(&out);
+    must(satchel_store_statistics(store, &out), "statistics");
+    json_t *found = take(&out);
+    CHECK(number_at(found, "/catalogue/regions") == 1 && number_at(found, "/catalogue/pinned_sections") == 1
+              && number_at(found, "/catalogue/pinned_entities") == 1,
+          "what the region has");
+    const json_int_t bytes = number_at(found, "/catalogue/pinned_bytes");
+    CHECK(bytes > 0 && number_at(found, "/catalogue/pinned_asset_bytes") == 5, "its bytes");
+    CHECK(number_at(found, "/catalogue/oldest_fetched_at") > 0, "its age");
+    CHECK(number_at(found, "/catalogue/requests") == 2 && number_at(found, "/catalogue/failed_requests") == 1,
+          "requests");
+    json_decref(found);
+
+    satchel_prune_options options = SATCHEL_PRUNE_OPTIONS_INIT;
+    options.max_bytes = 0;
+    must(satchel_catalogue_prune(store, &options, &out), "pruning");
+    found = take(&out);
+    CHECK(number_at(found, "/pinned_bytes") == bytes && number_at(found, "/over_budget") == bytes, "what it keeps");
+    json_decref(found);
+    must(satchel_assets_prune(store, 0, &out), "pruning assets");
+    found = take(&out);
+    CHECK(number_at(found, "/pinned_bytes") == 5, "what it keeps of assets");
+    json_decref(found);
+    satchel_source_free(source);
+}
+
 int main(int count, char **arguments) {
     if (count != 2) return 2;
     char path[4096];
@@ -233,6 +273,7 @@ int main(int count, char **arguments) {
     functions();
     servers();
     assets();
+    statistics();
     must(satchel_store_close(store), "closing");
     return close_checks();
 }

@@ -52,6 +52,35 @@ def test_a_region_is_built_imported_shown_exported_and_deleted(run, tmp_path):
     assert run("region", "list", str(store), "--json", subject=None).json == []
 
 
+def test_what_a_region_keeps_is_shown(run, tmp_path):
+    folder, file, store = folder_of(tmp_path), tmp_path / "porto.region", tmp_path / "guide.satchel"
+    run("region", "build", f"{folder}/", "-o", str(file), subject=None)
+    satchel.open(store).close()
+    for command in ("info", "stats"):
+        lines = run(command, str(store), subject="store").lines
+        assert [line for line in lines if line.startswith(("regions", "freshness"))] == []
+    run("region", "import", str(store), str(file), subject=None)
+    [region] = run("region", "list", str(store), "--json", subject=None).json
+    found = run("info", str(store), "--json", subject="store").json["catalogue"]
+    assert found == run("stats", str(store), "--json", subject="store").json["catalogue"]
+    size = region["size"]
+    assert (found["regions"], found["pinned_sections"], found["pinned_entities"]) == (1, 1, 1)
+    assert (found["pinned_bytes"], found["pinned_asset_bytes"]) == (size["bytes"], size["asset_bytes"])
+    for command in ("info", "stats"):
+        lines = [line.split(None, 1) for line in run(command, str(store), subject="store").lines]
+        [(_, text)] = [line for line in lines if line[:1] == ["regions"]]
+        assert text.startswith(f"1 region: 1 section and 1 entity, {size['bytes']} bytes, with assets of ")
+        [(_, text)] = [line for line in lines if line[:1] == ["freshness"]]
+        assert text.startswith("oldest content of 2")
+    pruned = run("prune", str(store), "--max-bytes", "0", subject="catalogue")
+    assert f"Offline regions keep {size['bytes']} bytes that were selected." in pruned.lines
+    pruned = run("prune", str(store), "--max-bytes", "0", "--json", subject="catalogue").json
+    assert pruned["pinned_bytes"] == pruned["over_budget"] == size["bytes"]
+    with satchel.open(store, clock=lambda: found["oldest_fetched_at"] + 48 * 3_600_000) as later:
+        assert later.assets.prune(max_bytes=0).pinned_bytes == size["asset_bytes"]
+    assert run("prune", str(store), "--json", subject="assets").json["pinned_bytes"] == 0
+
+
 def test_a_folder_with_a_problem_makes_no_file(run, tmp_path):
     folder, file = folder_of(tmp_path), tmp_path / "porto.region"
     for name in ("../guide.satchel", "/etc/passwd", "absent.jpg", ""):

@@ -278,7 +278,8 @@ class PruneReceipt:
     ``entities``, ``contexts`` (places) and ``bytes`` of content were removed; ``file_bytes`` are the bytes by
     which the file shrank. With ``max_bytes``, ``live_bytes`` are those of the catalogue afterwards, and
     ``over_budget`` those above the budget, which the active location and offline regions have;
-    otherwise None and 0.
+    otherwise None and 0. ``pinned_bytes`` are those of entities and templates that were selected and stay
+    because offline regions have them; with ``max_bytes``, of those that were come upon before it was met.
     """
 
     entities: int
@@ -287,6 +288,7 @@ class PruneReceipt:
     file_bytes: int
     live_bytes: Optional[int] = None
     over_budget: int = 0
+    pinned_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,9 @@ struct AssetPruneCommand: ParsableCommand {
     print("Removed \(Terminal.count(report.removed, "asset")): \(report.removedBytes) bytes.")
     print("\(report.bytes) bytes are kept, \(report.onlyCopies) of them as the only known copies.")
     if report.recent > 0 { print("\(report.recent) bytes are kept because they were used within an hour.") }
+    if report.pinnedBytes > 0 {
+      print("Offline regions keep \(report.pinnedBytes) bytes of what was selected.")
+    }
     if report.overBudget > 0 { print("That is \(report.overBudget) bytes more than the budget.") }
     if report.waitingFiles > 0 {
       let files = Terminal.count(report.waitingFiles, "file")

@@ -75,6 +75,9 @@ struct CataloguePruneCommand: ParsableCommand {
     let places = Terminal.count(receipt.contexts, "place")
     print("Deleted \(entities) and \(places): \(receipt.bytes) bytes of content.")
     print("The file shrank by \(receipt.fileBytes) bytes.")
+    if receipt.pinnedBytes > 0 {
+      print("Offline regions keep \(receipt.pinnedBytes) bytes that were selected.")
+    }
     if receipt.overBudget > 0 {
       print(
         "The active location and offline regions have \(receipt.overBudget) bytes more than the budget; they stay."

@@ -217,8 +217,9 @@ class AssetPruneReport:
 
     ``removed`` assets with ``removed_bytes`` were removed; ``bytes`` are still here, of which ``only_copies``
     are the only known copies of what is referred to, and ``recent`` are kept because they were put, dropped
-    or read within the last hour; ``over_budget`` are above the limit; ``waiting_files`` are deleted by a
-    later prune, because an open file or a backup uses the folder.
+    or read within the last hour; ``over_budget`` are above the limit; ``pinned_bytes`` would have been
+    removed for the limit, and offline regions keep them; ``waiting_files`` are deleted by a later prune,
+    because an open file or a backup uses the folder.
     """
 
     removed: int
@@ -227,6 +228,7 @@ class AssetPruneReport:
     only_copies: int
     recent: int
     over_budget: int
+    pinned_bytes: int
     waiting_files: int
 
 
