@@ -3376,8 +3376,8 @@ SATCHEL_API satchel_status satchel_regions_import(
  *
  * A request is sent for what is missing, expired or old, and only one at a time for a
  * location and section, by all threads and processes: other calls wait for its answer.
- * After a failure the next request is sent after 5 seconds at the earliest, then after 10,
- * and so on up to an hour, half of it at random, also after a restart; what is stored stays.
+ * After a failure the next request is sent 5 seconds later, then 10, and so on up to an
+ * hour, up to half of it earlier, at random, also after a restart; what is stored stays.
  * @{
  */
 

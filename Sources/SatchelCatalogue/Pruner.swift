@@ -163,6 +163,7 @@ struct Pruner {
     for section in selected where isPinned(section: section.id) { keptSections.insert(section.id) }
     let rows = try referenced(by: sections)
     for section in sections {
+      try forgetRequests(for: [section.name], of: section.context)
       try SectionTable.remove(section.name, of: section.context, in: transaction)
       changedSections.add(section.name)
     }
@@ -264,20 +265,27 @@ struct Pruner {
       keptSections.insert(section.id)
     }
     let entities = try referenced(by: sections.map { (row, $0.name, $0.id) })
-    if let refreshes = try RefreshTable(existingIn: connection),
-      let location = try ContextTable(connection: connection).location(of: row)
-    {
-      try refreshes.removeAll(RefreshTable.key(location))
-    }
     if sections.count == all.count {
+      try forgetRequests(for: nil, of: row)
       try ContextTable.remove(row, in: transaction)
       receipt.contexts += 1
-    } else {
+    } else if !sections.isEmpty {
+      try forgetRequests(for: sections.map(\.name), of: row)
       for section in sections { try SectionTable.remove(section.name, of: row, in: transaction) }
     }
     for section in sections { changedSections.add(section.name) }
     try pruneUnreferenced(entities)
     return sections.count
+  }
+
+  /// Forgets how long removed sections are fresh: they are asked for again.
+  ///
+  /// - Parameter names: nil when the context is removed
+  private func forgetRequests(for names: [String]?, of context: Int64) throws {
+    guard let table = try RefreshTable(existingIn: connection),
+      let location = try ContextTable(connection: connection).location(of: context)
+    else { return }
+    try table.forget(RefreshTable.key(location), names)
   }
 
   private mutating func removeContexts(_ rows: [Int64]) throws {

@@ -340,6 +340,39 @@ struct RefreshTests {
     try fixture.expectSound()
   }
 
+  @Test("a prune forgets how long what it removes is fresh, and keeps what is known of other requests")
+  func pruned() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    let source = ScriptedSource { request in
+      guard let name = request.section, name != "broken" else { throw SourceFailure("out of order") }
+      return .content(Array(#"{"section":"\#(name)","content":{"a":1}}"#.utf8), etag: "1", maxAge: 3600)
+    }
+    let sections = ["food", "sights", "broken"]
+    func refresh() throws -> RefreshReport {
+      try fixture.catalogue.refresh(here(), sections: sections, from: source)
+    }
+    #expect(try refresh().refreshed == ["food", "sights"])
+    var options = PruneOptions()
+    (options.expired, options.section) = (false, "food")
+    try fixture.catalogue.prune(options)
+    let again = try refresh()
+    #expect(again.refreshed == ["food"] && again.requests == 1)
+    #expect(again.skipped.map(\.reason) == [.fresh, .waiting])
+    // What an offline region has is passed over.
+    var definition = RegionDefinition(areas: [.init(try here())])
+    definition.sections = ["food", "broken"]
+    try fixture.catalogue.regions.create("trip", definition)
+    (options.section, options.maxBytes) = (nil, 0)
+    options.contextsUnusedFor = 0
+    fixture.clock.advance(1)
+    options.unreferenced = true
+    try fixture.catalogue.prune(options)
+    let last = try refresh()
+    #expect(last.refreshed == ["sights"] && last.skipped.map(\.reason) == [.fresh, .waiting])
+    try fixture.catalogue.prune(options)
+    try fixture.expectSound()
+  }
+
   @Test("a load returns what is stored at once, and the source's answer comes as a change")
   func loadFrom() throws {
     let fixture = try CatalogueFixture(onDisk: true)

@@ -208,6 +208,14 @@ struct RegionDownloadingTests {
     let region = try store.catalogue.regions.create("trip", City.region(0..<4))
     #expect(try region.download(from: source).state == .complete)
     #expect(try region.estimate().assets == 12)
+    // Content that is here while it is asked for is passed over, and so is the request.
+    source.forget()
+    let report = try region.update(from: source)
+    #expect(report.failed.isEmpty && report.unchanged == 4 && source.asked.count == 4)
+    var sections = try City.region(0..<4)
+    sections.sections = ["sights", "food"]
+    try region.define(sections)
+    #expect(try region.download(from: source).failed.isEmpty)
     try store.expectSound()
   }
 }

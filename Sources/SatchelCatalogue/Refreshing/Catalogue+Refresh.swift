@@ -7,8 +7,8 @@ extension Catalogue {
   /// Asks a source for what is expired, missing or old at a location, and stores its answers.
   ///
   /// Only one request at a time is sent for a location and section, by all threads and processes: other calls wait for
-  /// its answer, and count it as theirs. After a failure the next request is sent after 5 seconds at the earliest, then
-  /// after 10, and so on up to an hour, half of it at random, also after a restart; what is stored stays.
+  /// its answer, and count it as theirs. After a failure the next request is sent 5 seconds later, then 10, and so on
+  /// up to an hour, up to half of it earlier, at random, also after a restart; what is stored stays.
   ///
   /// - Parameters:
   ///   - sections: the sections, each by a request of its own; nil asks for all of the location at once

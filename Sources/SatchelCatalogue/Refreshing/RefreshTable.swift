@@ -121,9 +121,19 @@ struct RefreshTable {
       "DELETE FROM refresh WHERE location = ? AND section = ?", .text(location), .text(section ?? ""))
   }
 
-  /// Removes what is known of requests for a location whose content is deleted.
-  func removeAll(_ location: String) throws {
-    try connection.run("DELETE FROM refresh WHERE location = ?", .text(location))
+  /// Removes what is known of requests for content that is deleted. Requests that are being sent stay: their answers are
+  /// stored.
+  ///
+  /// - Parameter sections: with these, the request for all of the location is forgotten; nil for all requests
+  func forget(_ location: String, _ sections: [String]?) throws {
+    guard let sections else {
+      return try connection.run("DELETE FROM refresh WHERE location = ? AND owner IS NULL", .text(location))
+    }
+    for section in sections + [""] {
+      try connection.run(
+        "DELETE FROM refresh WHERE location = ? AND section = ? AND owner IS NULL", .text(location),
+        .text(section))
+    }
   }
 
   func removeOld(now: Int64) throws {

@@ -181,9 +181,8 @@ class Catalogue(ReadableCatalogue):
         """Asks a source for what is missing, expired or old at a location, and stores its answers.
 
         Only one request at a time is sent for a location and section, by all threads and processes; other
-        calls wait for its answer. After a failure the next request is sent after 5 seconds at the
-        earliest, then after 10, and so on up to an hour, half of it at random, also after a restart; what
-        is stored stays.
+        calls wait for its answer. After a failure the next request is sent 5 seconds later, then 10, and
+        so on up to an hour, up to half of it earlier, at random, also after a restart; what is stored stays.
 
         :param location: the place
         :param sections: the names of the sections, for each of which a request of its own is sent; None
