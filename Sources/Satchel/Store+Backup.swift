@@ -132,16 +132,21 @@ extension Store {
         // A file that cannot be copied costs the bytes of one asset; the rows are recovered.
         try? AssetStore.copy(AssetStore.allFiles(at: damaged), at: damaged, to: path)
       }
-    report.findings += repair(path)
+    let hasLosses = report.tables.contains {
+      ["context", "section", "section_content"].contains($0.name) && $0.lostRows + $0.lostPages > 0
+    }
+    report.findings += repair(path, hasLosses: hasLosses)
     return report
   }
 
   /// Repairs rows that refer to lost rows and derived values that contradict their source, then checks the
   /// new store.
-  private static func repair(_ path: String) -> [StoreFinding] {
+  ///
+  /// - Parameter hasLosses: whether rows of the catalogue's contexts or sections are known to be lost
+  private static func repair(_ path: String, hasLosses: Bool) -> [StoreFinding] {
     do {
       let store = try Store(path: path)
-      try store.catalogue.repair()
+      try store.catalogue.repair(hasLosses: hasLosses)
       try PhotoCatalogue.repair(store.database)
       try StoryLibrary.repair(store.database)
       try AssetStore.repair(store.database)

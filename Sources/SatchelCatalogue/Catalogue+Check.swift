@@ -43,7 +43,8 @@ extension Catalogue {
   static let rules = [
     Invariant(
       "section_context", counted: "% sections have no context",
-      offenders: "SELECT 1 FROM section WHERE context NOT IN (SELECT id FROM context)"),
+      offenders: "SELECT 1 FROM section WHERE context NOT IN (SELECT id FROM context)",
+      mending: "DELETE FROM section WHERE context NOT IN (SELECT id FROM context)"),
     Invariant(
       "missing_content", each: "section % has no content",
       offenders: "SELECT name FROM section WHERE id NOT IN (SELECT section FROM section_content)",

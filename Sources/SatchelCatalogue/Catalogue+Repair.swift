@@ -4,16 +4,28 @@ import SatchelStorage
 extension Catalogue {
   /// Restores the consistency of the catalogue's tables after rows were lost or changed: recomputes counts
   /// and indexes from the sections and the entities' content.
-  package func repair() throws {
+  ///
+  /// - Parameter hasLosses: whether rows of contexts or sections are known to be lost
+  package func repair(hasLosses: Bool = false) throws {
     try database.write { transaction in
       let connection = transaction.connection
+      if try hasLosses || Self.lacksSections(connection) { try Self.forgetAnswers(connection) }
+      // Nothing finds what belongs to a place whose row was lost.
+      try connection.execute(
+        """
+        WITH known AS (SELECT 0 UNION SELECT id FROM place)
+        DELETE FROM context WHERE country NOT IN known OR adminarea NOT IN known OR locality NOT IN known
+        OR sublocality NOT IN known OR coordinate NOT IN known;
+        DELETE FROM entity WHERE place > 0 AND place NOT IN (SELECT id FROM place);
+        """)
       try connection.mend(Self.rules)
       if try connection.has(table: "region") {
         try RegionTable(connection: connection).removeUnreadable()
         try connection.mend(RegionSchema.invariants)
       }
-      try connection.run("DELETE FROM context_at WHERE context NOT IN (SELECT id FROM context)")
+      try listContexts(connection)
       let (references, counts) = try recount(connection)
+      try restoreLost(references, connection)
       try connection.run("UPDATE entity SET reference_count = 0")
       for (row, count) in references {
         try connection.run(
@@ -34,6 +46,75 @@ extension Catalogue {
       // The next write that finds many entities missing from the index merges them.
       try connection.run("DELETE FROM entity_index")
       try connection.run("DELETE FROM setting WHERE key = 'indexed_through'")
+    }
+  }
+
+  /// Whether sections, their contexts or their content were lost.
+  private static func lacksSections(_ connection: Connection) throws -> Bool {
+    try connection.number(
+      """
+      SELECT EXISTS(SELECT 1 FROM section WHERE id NOT IN (SELECT section FROM section_content)
+      OR context NOT IN (SELECT id FROM context))
+      OR EXISTS(SELECT 1 FROM section_content WHERE section NOT IN (SELECT id FROM section))
+      """) == 1
+  }
+
+  /// Lets sources be asked for everything: which sections a place has lost is not known, and a source that is asked with
+  /// the entity tag of the others would answer that nothing has changed.
+  private static func forgetAnswers(_ connection: Connection) throws {
+    try connection.run("UPDATE section SET etag = NULL, fetched_at = 0")
+    if try connection.has(table: "refresh") { try connection.run("DELETE FROM refresh") }
+    if try connection.has(table: "region_item") {
+      try connection.run(
+        "UPDATE region_item SET outcome = 0, error = 'some of it was lost in a recovery' WHERE outcome = 1")
+    }
+  }
+
+  /// Inserts an entity without content for each row that was lost and that a section references: so it is listed as
+  /// missing and asked for, and no other entity gets the row. Its id is lost as well.
+  private func restoreLost(_ references: [Int64: Int64], _ connection: Connection) throws {
+    var lost: Set<Int64> = []
+    for row in references.keys
+    where try (1...1 << 53).contains(row)
+      && connection.number("SELECT EXISTS(SELECT 1 FROM entity WHERE id = ?)", .integer(row)) == 0
+    { lost.insert(row) }
+    if lost.isEmpty { return }
+    var sections: [(id: Int64, name: String, context: Int64)] = []
+    try connection.each("SELECT id, name, context FROM section") {
+      sections.append(($0.anyInteger(0), $0.text(1), $0.anyInteger(2)))
+    }
+    for section in sections {
+      let targets = try SectionTable(connection: connection).placeholders(section.id).map(\.target)
+      for target in targets where lost.contains(target.entity) {
+        guard
+          let place = try ContextTable(connection: connection).chain(of: section.context)?.place(
+            of: target.scope)
+        else { continue }
+        lost.remove(target.entity)
+        try connection.run(
+          """
+          INSERT INTO entity(id, entity_id, scope, place, time_to_live, expires_at, updated_at, reference_count, source)
+          VALUES(?, ?, ?, ?, 0, 0, 0, 0, ?)
+          """, .integer(target.entity), .text("\(section.name):lost_\(target.entity)"),
+          .integer(Int64(target.scope.rawValue)), .integer(place), .integer(section.context))
+      }
+    }
+  }
+
+  /// Lists each context at its places again, in the order of their revisions as far as these are known.
+  private func listContexts(_ connection: Connection) throws {
+    var revisions: [Int64: Int64] = [:]
+    try connection.each("SELECT context, max(revision) FROM context_at GROUP BY context") {
+      revisions[$0.anyInteger(0)] = try $0.integer(1, in: StoredRange.count)
+    }
+    try connection.run("DELETE FROM context_at")
+    for row in try connection.numbers("SELECT id FROM context") {
+      guard let chain = try ContextTable(connection: connection).chain(of: row) else { continue }
+      for level in chain.levels {
+        try connection.run(
+          "INSERT INTO context_at(place, own, revision, context) VALUES(?, ?, ?, ?)", .integer(chain[level]),
+          .integer(level == chain.levels.first ? 1 : 0), .integer(revisions[row] ?? 0), .integer(row))
+      }
     }
   }
 

@@ -141,6 +141,43 @@ struct RegionAcrossTests {
     #expect(try recovered.catalogue.contexts().count == 2)
   }
 
+  @Test(
+    "Content that a recovery finds lost is missing, and a download of its region gets it again",
+    arguments: [
+      "DELETE FROM entity WHERE id = (SELECT min(id) FROM entity)",
+      "DELETE FROM entity WHERE id = (SELECT max(id) FROM entity)", "DELETE FROM entity", "DELETE FROM place",
+      "DELETE FROM entity_content WHERE entity = (SELECT min(entity) FROM entity_content)",
+      "DELETE FROM context WHERE id = (SELECT max(id) FROM context)", "DELETE FROM section_content",
+      "DELETE FROM section WHERE id = (SELECT max(id) FROM section)", "DELETE FROM context_at",
+      "DELETE FROM place WHERE id = (SELECT max(id) FROM place)",
+    ])
+  func lostContent(_ damage: String) throws {
+    let store = try CatalogueFixture(onDisk: true)
+    let source = RegionSource()
+    _ = try complete(store, source)
+    let places = try (0..<2).map { try City.location($0) }
+    let before = try places.map { try store.shown("food", at: $0) }
+    try store.catalogue.database.write { try $0.connection.execute(damage) }
+    #expect(try !store.satchel.check().isEmpty)
+    try store.satchel.close()
+    let directory = try TemporaryDirectory()
+    _ = try Store.recover(store.path, into: directory.path + "/recovered")
+    let recovered = try Store(path: directory.path + "/recovered")
+    defer { try? recovered.close() }
+    #expect(try recovered.check().map(\.message) == [])
+    // What is new does not get the rows of what was lost.
+    let other = CatalogueFixture.section("other", #"{"x":{"v":1,\#(tag("other:x", "country"))}}"#)
+    _ = try Array(other.utf8).withUnsafeBytes { try recovered.catalogue.persist($0, at: City.location(5)) }
+    let region = try #require(try recovered.catalogue.regions["trip"])
+    // The lists of the contexts are derived, and made again.
+    #expect(try region.state == (damage.contains("context_at") ? .stale : .partial))
+    #expect(try region.download(from: source).state == .complete)
+    for (place, content) in zip(places, before) {
+      #expect(try recovered.catalogue.load("food", at: place, inherit: false)?.content.text == content)
+    }
+    #expect(try recovered.check().map(\.message) == [])
+  }
+
   @Test("Two handles that download a region at once ask for each place once")
   func twoDownloads() throws {
     let store = try CatalogueFixture(onDisk: true)

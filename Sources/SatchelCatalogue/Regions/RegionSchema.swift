@@ -211,7 +211,6 @@ struct RegionItem: Sendable {
 
   /// - Parameter context: the row of the location; 0 when nothing was delivered for it
   func isStored(as context: Int64, _ connection: Connection) throws -> Bool {
-    if context == 0 { return false }
-    return try section.map { try SectionTable(connection: connection).record($0, of: context) != nil } ?? true
+    try context != 0 && !SectionTable(connection: connection).records(section, of: context).isEmpty
   }
 }
