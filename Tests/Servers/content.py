@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""content.py LISTEN OTHER ADMIN: the backend of an app, on the loopback, with faults on request.
+"""content.py LISTEN OTHER ADMIN SECURE CERTIFICATE KEY: the backend of an app, with faults on request.
 
-It listens on two ports, which are two sites. Each test has a space of its own, a name in the path, with its
-own content, faults and counts:
+It listens on ports of the loopback: two sites, and the first of them over https. Each test has a space of its
+own, a name in the path, with its own content, faults and counts:
   GET /SPACE/content?PLACE&section=NAME   a section, or without one a delivery with all of them
   GET /SPACE/asset/NAME                   bytes that the name determines, or a file of the folder
 Both have an ETag, 304, Cache-Control and Date; content is sent with gzip, assets also in ranges.
@@ -42,6 +42,7 @@ import gzip
 import hashlib
 import json
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -200,13 +201,26 @@ class Site(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, port: int, handler: type[BaseHTTPRequestHandler], backend: Backend) -> None:
+    def __init__(
+        self,
+        port: int,
+        handler: type[BaseHTTPRequestHandler],
+        backend: Backend,
+        *,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         super().__init__(("127.0.0.1", port), handler)
         self.backend = backend
+        #: Where what it generates refers to.
+        self.url = backend.sites[0]
+        if tls:
+            self.url = f"https://127.0.0.1:{port}"
+            # A thread of its own waits for each handshake.
+            self.socket = tls.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that has gone is no error."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
+        if not isinstance(sys.exc_info()[1], ConnectionError | ssl.SSLError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
@@ -248,7 +262,7 @@ class Handler(BaseHTTPRequestHandler):
     ) -> None:  # fmt: skip
         """Sends an answer, or a faulty one."""
         kind = fault["fault"]
-        url, other = (f"{site}/{name}" for site in backend.sites)
+        url, other = (f"{site}/{name}" for site in (self.server.url, backend.sites[1]))
         is_asset = rest.startswith("asset/")
         body = backend.asset(space, rest[6:]) if is_asset else None
         if rest == "content":
@@ -355,14 +369,19 @@ class Admin(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
 
-def main(listen: int, other: int, admin: int) -> None:
+def main(listen: int, other: int, admin: int, secure: int, certificate: str, key: str) -> None:
     """Serves without end."""
     backend = Backend((f"http://127.0.0.1:{listen}", f"http://127.0.0.1:{other}"))
-    sites = [Site(listen, Handler, backend), Site(other, Handler, backend), Site(admin, Admin, backend)]
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(certificate, key)
+    sites = [
+        Site(listen, Handler, backend), Site(other, Handler, backend), Site(admin, Admin, backend),
+        Site(secure, Handler, backend, tls=tls),
+    ]  # fmt: skip
     for site in sites[1:]:
         threading.Thread(target=site.serve_forever, daemon=True).start()
     sites[0].serve_forever()
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]))
+    main(*map(int, sys.argv[1:5]), *sys.argv[5:7])

@@ -18,6 +18,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def certificate(folder: Path, name: str) -> tuple[Path, Path]:
+    """Makes a self-signed certificate for 127.0.0.1, and its key."""
+    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+         "-subj", "/CN=Satchel tests", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2",
+         "-keyout", str(key), "-out", str(certificate)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return certificate, key
+
+
 def tool(name: str) -> str:
     """A program of the virtual environment that this runs in, or of the system."""
     beside = Path(sys.executable).parent / name

@@ -12,6 +12,7 @@ SATCHEL_TEST_S3 a JSON object:
   admin      where faults are requested
 and in SATCHEL_TEST_CONTENT where the backend is that serves content and assets (content.py):
   url, other two sites
+  secure     the first over https, with the ca_file to trust; and wrong_ca_file, of another authority
   admin      where content and faults are requested
   closed     a site on which nothing listens
 The exit status is that of the command.
@@ -32,7 +33,7 @@ from typing import Any
 
 import content
 import faultproxy
-from processes import Processes, free_port
+from processes import Processes, certificate, free_port
 from stores import STORES
 
 
@@ -47,16 +48,22 @@ def start_store(kind: str, processes: Processes, folder: Path) -> dict[str, Any]
     return told | {"kind": kind, "proxy": f"http://127.0.0.1:{listen}", "admin": f"http://127.0.0.1:{admin}"}
 
 
-def start_backend(processes: Processes) -> dict[str, str]:
+def start_backend(processes: Processes, folder: Path) -> dict[str, str]:
     """Starts the backend, and returns its description for tests."""
-    ports = [free_port() for _ in range(3)]
-    processes.start("content", sys.executable, content.__file__, *map(str, ports))
+    ports = [free_port() for _ in range(4)]
+    trusted, key = certificate(folder, "content")
+    wrong, _ = certificate(folder, "content-other")
+    processes.start("content", sys.executable, content.__file__, *map(str, ports), str(trusted), str(key))
     for port in ports:
         processes.wait_for_port("content", port)
     told = {
-        name: f"http://127.0.0.1:{port}" for name, port in zip(("url", "other", "admin"), ports, strict=True)
+        name: f"http://127.0.0.1:{port}"
+        for name, port in zip(("url", "other", "admin"), ports[:3], strict=True)
     }
-    return told | {"closed": f"http://127.0.0.1:{free_port()}"}
+    return told | {
+        "closed": f"http://127.0.0.1:{free_port()}", "secure": f"https://127.0.0.1:{ports[3]}",
+        "ca_file": str(trusted), "wrong_ca_file": str(wrong),
+    }  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -74,7 +81,7 @@ def main(arguments: list[str]) -> int:
         # One at a time: a port is free until its server listens.
         with (Path(tempfile.gettempdir()) / "satchel-servers.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            environment = {**os.environ, "SATCHEL_TEST_CONTENT": json.dumps(start_backend(processes))}
+            environment = {**os.environ, "SATCHEL_TEST_CONTENT": json.dumps(start_backend(processes, folder))}
             if kind != "none":
                 environment["SATCHEL_TEST_S3"] = json.dumps(start_store(kind, processes, folder))
         status = subprocess.run(command, env=environment, check=False).returncode

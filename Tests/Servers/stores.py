@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import aws
 import ceph
 import openstack
-from processes import Processes, free_port, tool
+from processes import Processes, certificate, free_port, tool
 
 BUCKET = "satchel-test"
 ROOT = aws.Key("rootkey", "rootsecret")
@@ -48,18 +47,6 @@ def _make_bucket(endpoint: str, key: aws.Key, timeout: float = 60) -> None:
         _repeat(functools.partial(step, endpoint, BUCKET, key), end - time.monotonic())
 
 
-def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """Makes a self-signed certificate for 127.0.0.1, and its key."""
-    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-         "-subj", "/CN=Satchel tests", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2",
-         "-keyout", str(key), "-out", str(certificate)],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return certificate, key
-
-
 def _ministack(processes: Processes, name: str, **more: str) -> tuple[str, aws.Key]:
     """Starts one, and makes a user: the signatures of the root are not checked."""
     port, root = free_port(), ROOT
@@ -89,20 +76,20 @@ def ministack(processes: Processes, folder: Path) -> Told:
     endpoint, key = _ministack(processes, "ministack")
     lent = aws.query(endpoint, "sts", key, Action="GetSessionToken", Version="2011-06-15")
     temporary = aws.Key(lent["AccessKeyId"], lent["SecretAccessKey"], lent["SessionToken"])
-    certificate, private = _certificate(folder, "server")
-    wrong, _ = _certificate(folder, "other")
+    trusted, private = certificate(folder, "server")
+    wrong, _ = certificate(folder, "other")
     secure, secure_key = _ministack(
         processes,
         "ministack-tls",
         USE_SSL="1",
-        MINISTACK_SSL_CERT=str(certificate),
+        MINISTACK_SSL_CERT=str(trusted),
         MINISTACK_SSL_KEY=str(private),
     )
     return {
         "store": _store(endpoint, key),
         "temporary": _store(endpoint, temporary),
         "unchecked": _store(endpoint, ROOT),
-        "secure": _store(secure, secure_key) | {"ca_file": str(certificate)},
+        "secure": _store(secure, secure_key) | {"ca_file": str(trusted)},
         "wrong_ca_file": str(wrong),
     }
 

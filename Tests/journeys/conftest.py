@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import satchel
+from backend import Backend
 from journey import Clock, films, limited_files
 from satchel.remote import S3, Directory, Remote
 
@@ -33,6 +34,12 @@ def bucket() -> Iterator[Remote]:
         **json.loads(os.environ["SATCHEL_TEST_S3"])["store"], prefix=f"journeys/{uuid.uuid4()}"
     ) as remote:
         yield remote
+
+
+@pytest.fixture
+def backend() -> Backend:
+    """The server of the app's content, which Tests/Servers/run.py starts."""
+    return Backend()
 
 
 @pytest.fixture

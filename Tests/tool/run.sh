@@ -219,7 +219,8 @@ run 2 catalogue renew renewed.satchel --location "$porto" --max-age=-1
 says err "--max-age: -1 is negative"
 
 # catalogue refresh, from the backend of the tests
-backend=$(python3 -c 'import json, os; print(json.loads(os.environ["SATCHEL_TEST_CONTENT"])["url"])')/tool-$$
+told() { python3 -c 'import json, os, sys; print(json.loads(os.environ["SATCHEL_TEST_CONTENT"])[sys.argv[1]])' "$1"; }
+backend=$(told url)/tool-$$
 run 0 catalogue refresh renewed.satchel --location "$porto" --from "$backend/content" --section sights
 says out "sights: stored"
 run 0 catalogue refresh renewed.satchel --location "$porto" --from "$backend/content" --section sights
@@ -231,6 +232,11 @@ run 1 catalogue refresh renewed.satchel --location "$porto" --from http://127.0.
 says err "museums: "
 run 1 catalogue refresh renewed.satchel --location "$porto" --from http://127.0.0.1:1/content --section museums
 says out "museums: waiting"
+secure=$(told secure)/tool-$$/content
+run 0 catalogue refresh renewed.satchel --location "$porto" --from "$secure" --section cuisine --ca-file "$(told ca_file)"
+says out "cuisine: stored"
+run 1 catalogue refresh renewed.satchel --location "$porto" --from "$secure" --section walks
+says err "certificate"
 run 2 catalogue refresh renewed.satchel --location "$porto" --from ftp://example.org
 says err "base_url"
 run 2 catalogue refresh renewed.satchel --location "$porto" --from http://127.0.0.1:1 --header nonsense

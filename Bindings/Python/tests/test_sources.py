@@ -87,6 +87,34 @@ def test_what_is_not_there(backend: Backend, source: HTTPSource) -> None:
         source.content(SHANGHAI)
 
 
+def test_a_server_whose_certificate_is_not_of_a_public_authority(
+    backend: Backend, store: satchel.Store
+) -> None:
+    content, picture = f"{backend.secure}/content", Asset(url=f"{backend.secure}/asset/a.png")
+    with HTTPSource(content, ca_file=backend.ca_file) as source:
+        fetched = content_of(source.content(ContentRequest(SHANGHAI, "cuisine")))
+        assert fetched.content["content"]["cuisine 1"]["picture"]["_asset"]["url"].startswith("https:")
+        assert store.assets.fetch([picture], source=source).fetched == 1
+        backend.expect({"fault": "redirect", "to": f"{backend.url}/content"})
+        with pytest.raises(SourceError, match="redirect"):
+            source.content(SHANGHAI)
+    backend.change(reset=True)
+    for name, ca_file in (("b", backend.wrong_ca_file), ("c", None)):
+        with HTTPSource(content, ca_file=ca_file) as source:
+            with pytest.raises(SourceError, match="certificate") as raised:
+                source.content(SHANGHAI)
+            assert raised.value.transient
+            picture = Asset(url=f"{backend.secure}/asset/{name}.png")
+            [failed] = store.assets.fetch([picture], source=source).failed
+            assert "certificate" in failed.message
+    assert backend.counts["requests"] == 0
+    with (
+        HTTPSource(content, ca_file="/nowhere.pem") as source,
+        pytest.raises(SourceError, match="nowhere"),
+    ):
+        source.content(SHANGHAI)
+
+
 def test_options() -> None:
     for options, name in (
         ({"base_url": "ftp://a"}, "base_url"),

@@ -30,6 +30,11 @@ struct CatalogueRefreshCommand: ParsableCommand {
     help: ArgumentHelp("A header of each request, \"Name: value\"; may be repeated.", valueName: "header"))
   var header: [String] = []
 
+  @Option(
+    help: ArgumentHelp("Trust the certificates in this file instead of the system's.", valueName: "file"),
+    completion: .file(extensions: ["pem", "crt"]))
+  var caFile: String?
+
   @Flag(help: "Ask also for what is fresh, and for what failed before its time.")
   var force = false
 
@@ -50,7 +55,9 @@ struct CatalogueRefreshCommand: ParsableCommand {
       let value = line[colon...].dropFirst().drop { $0 == " " }
       return (name: String(line[..<colon]), value: String(value))
     }
-    let source = try HTTPSource(baseURL: url, headers: headers)
+    var connection = HTTPSourceOptions()
+    connection.caFile = caFile
+    let source = try HTTPSource(baseURL: url, headers: headers, options: connection)
     var options = RefreshOptions()
     options.force = force
     if let staleAfter { options.staleAfter = staleAfter }

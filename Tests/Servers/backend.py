@@ -1,4 +1,4 @@
-"""A part of the backend that Tests/Servers/run.py has started, with its own content, faults and counts."""
+"""A part of the backend that run.py has started, with its own content, faults and counts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ _opened = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
 class Backend:
-    """A space of Tests/Servers/content.py that no other test uses."""
+    """A space of content.py that no other test uses."""
 
     def __init__(self) -> None:
         text = os.environ.get("SATCHEL_TEST_CONTENT")
         if not text:
             pytest.fail(
                 "these tests need a backend: run them as `make test-python` does, with\n"
-                "Tests/Servers/run.py ministack -- python -m pytest Bindings/Python/tests",
+                "Tests/Servers/run.py ministack -- python -m pytest FILES",
                 pytrace=False,
             )
         told: Dict[str, str] = json.loads(text)
         name = f"python-{uuid.uuid4().hex}"
         self.url, self.other = f"{told['url']}/{name}", f"{told['other']}/{name}"
         self.closed = f"{told['closed']}/{name}"
+        #: The same over https, with the certificate to trust, and one of another authority.
+        self.secure = f"{told['secure']}/{name}"
+        self.ca_file, self.wrong_ca_file = told["ca_file"], told["wrong_ca_file"]
         self._admin = f"{told['admin']}/{name}"
 
     def change(self, **changes: Any) -> None:
