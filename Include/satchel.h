@@ -1730,6 +1730,14 @@ SATCHEL_API void satchel_source_answer_retry_after(
     satchel_source_answer *answer, int64_t seconds);
 
 /**
+ * Returns whether the call that asks was cancelled: a function that takes long asks now and
+ * then, and returns any failure, which is not counted.
+ *
+ * @param answer  the answer
+ */
+SATCHEL_API bool satchel_source_answer_cancelled(satchel_source_answer *answer);
+
+/**
  * Fetches content: a function of the host.
  *
  * It may use the store, but not close it. The request is
@@ -3511,7 +3519,7 @@ typedef struct satchel_session_options {
     /** As in satchel_read_options. */
     double nearby;
     /** Keeps what is shown fresh: it is asked for what is missing, expired or old, also
-     *  again after a failure. NULL for a host that fetches content itself. It may be freed
+     *  again after a failure, and for what becomes so while it is shown. NULL for a host that fetches content itself. It may be freed
      *  after the call. */
     satchel_source *source;
     /** For asking the source; NULL for the defaults. */
@@ -7045,6 +7053,14 @@ SATCHEL_API void satchel_asset_writer_etag(
  */
 SATCHEL_API void satchel_asset_writer_message(
     satchel_asset_writer *writer, satchel_bytes message);
+
+/**
+ * Returns whether the call that asks was cancelled: a function that takes long asks now and
+ * then, and returns any failure, which is not counted.
+ *
+ * @param writer  the writer
+ */
+SATCHEL_API bool satchel_asset_writer_cancelled(satchel_asset_writer *writer);
 
 /** Options for fetching assets; start from SATCHEL_ASSET_FETCH_OPTIONS_INIT. */
 typedef struct satchel_asset_fetch_options {

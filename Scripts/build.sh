@@ -38,6 +38,9 @@ release() {
   # Types are asked for by function and not by name: the runtime would search all conformances for each type of key of
   # a dictionary.
   frontend -disable-concrete-type-metadata-mangled-name-accessors
+  # One object for each module, beside empty ones, and not one for each file: what each file would have for itself is
+  # there once. 0.27 MB, and half the time of building.
+  frontend -enable-single-module-llvm-emission
   # Unused functions are removed, and identical ones, such as specializations, are merged.
   frontend -function-sections
   # By a script: swiftc lets no other folder precede the toolchain's.
@@ -103,7 +106,8 @@ build_lib() {
   # Linked twice: the functions of a start are known when it has run.
   : > $build/start.order
   link_lib
-  python3 Scripts/collectable.py $build/*/release/Satchel*.build/*.o
+  # Without the names of members, 0.1 MB, which only the library for C and Python can do without.
+  python3 Scripts/collectable.py --unreflected $build/*/release/Satchel*.build/*.o
   PYTHONPATH=Bindings/Python python3 Scripts/order.py $build/release/libsatchel.so $build/start.order
   link_lib
   rm -rf $build/stage && mkdir -p $build/stage

@@ -1,11 +1,14 @@
 """Lets the linker remove from objects of Swift what nothing refers to.
 
-Usage: collectable.py OBJECT…
+Usage: collectable.py [--unreflected] OBJECT…
 
 The compiler marks rows of the tables in which the runtime searches for types, protocols and conformances as ones that
 stay (SHF_GNU_RETAIN), with all that they refer to; the toolchain's Swift.o has this mark on nearly each of its sections.
 In a library that exports neither, these are 1.3 MB that are never used. Here a row stays as long as its type or
 protocol does (SHF_LINK_ORDER): without the descriptor of a type, no value of it can exist.
+
+With --unreflected, types lose the names of their members: Mirror finds none, and a value that has no description of its
+own prints as its type. The library makes texts of errors in this way, and its own have descriptions.
 
 Objects keep their times, since a build compares them.
 """
@@ -24,17 +27,18 @@ RELA, SYMTAB = 4, 2
 #: Tables of the runtime by the names of their sections. A row refers to a descriptor of a type or protocol; or to a
 #: conformance, which has references to the descriptors of its protocol and its type at these places.
 ROWS = {
-    "swift5_protocol_conformances": (0, 4),
+    "swift5_protocol_conformances": (4, 0),
     "swift5_type_metadata": (),
     "swift5_protocols": (),
 }
 #: Tables that only debuggers search. Others with this prefix stay.
 PREFIX = "swift5_"
+FIELDS = "swift5_fieldmd"
 UNSEARCHED = {
     "swift5_assocty",
     "swift5_builtin",
     "swift5_capture",
-    "swift5_fieldmd",
+    FIELDS,
     "swift5_mpenum",
 }
 #: Descriptors. Those of other objects are referred to through pointers, which have names of their own.
@@ -104,6 +108,20 @@ class Object:
                 return symbol if symbol.name and 0 < symbol.section < 0xFF00 else None
         return None
 
+    def forget_fields(self) -> int:
+        """Makes the relocations by which types refer to their members ones that do nothing, to nothing."""
+        forgotten = 0
+        for number, table in self._relocations.items():
+            if self.sections[number].name.startswith(PREFIX):
+                continue
+            for place in range(table.offset + 8, table.offset + table.size, 24):
+                (info,) = struct.unpack_from("<Q", self.data, place)
+                section = self._symbols[info >> 32].section
+                if section < len(self.sections) and self.sections[section].name == FIELDS:
+                    struct.pack_into("<Q", self.data, place, 0)
+                    forgotten += 1
+        return forgotten
+
     def set(self, section: Section, flags: int, link: int) -> None:
         struct.pack_into("<Q", self.data, section.header + 8, flags)
         struct.pack_into("<I", self.data, section.header + 0x28, link)
@@ -121,10 +139,10 @@ def descriptor(elf: Object, row: int, places: tuple[int, ...]) -> Symbol | None:
     return None
 
 
-def collectable(path: Path) -> int:
-    """How many sections of an object have become collectable."""
+def collectable(path: Path, is_reflected: bool) -> int:
+    """How many sections and references of an object have changed."""
     elf = Object(path)
-    cleared = 0
+    cleared = 0 if is_reflected else elf.forget_fields()
     for number, section in enumerate(elf.sections):
         if not section.flags & RETAIN:
             continue
@@ -144,8 +162,10 @@ def collectable(path: Path) -> int:
     return cleared
 
 
-def main(paths: list[str]) -> None:
-    if not sum(collectable(Path(path)) for path in paths):
+def main(arguments: list[str]) -> None:
+    is_reflected = arguments[0] != "--unreflected"
+    paths = arguments if is_reflected else arguments[1:]
+    if not sum(collectable(Path(path), is_reflected) for path in paths):
         sys.exit("no section is marked as one that stays; the step may have become needless")
 
 

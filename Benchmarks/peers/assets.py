@@ -4,7 +4,7 @@ Puts pictures, each with a commit of its own, reads all by bytes and by path, an
 them. The bytes of each are made before its time is taken. NAME: "satchel" or "satchel-relaxed"; "hand"
 writes each under another name, syncs and renames it and syncs its folder, one of 256, as a careful program
 does, and "hand-rows" also commits a row with its name to sqlite3; "hand-relaxed" syncs nothing.
-"satchel-plain" lists as many records without pictures.
+"satchel-plain" lists records with the same members, none of which is an asset.
 """
 
 from __future__ import annotations
@@ -52,9 +52,8 @@ class Satchel:
     def fill(self, names: list[str], is_plain: bool) -> None:
         with self.store.batch():
             for number, name in enumerate(names):
-                # As many bytes in the document as a reference has.
-                member = {"_asset": {"sha256": name, "size": SIZE, "type": "image/jpeg"}}
-                picture = json.dumps(member) if is_plain else member
+                kind = "_image" if is_plain else "_asset"
+                picture = {kind: {"sha256": name, "size": SIZE, "type": "image/jpeg"}}
                 self.notes.put(f"n{number:05}", {"title": f"Note {number}", "picture": picture})
 
     def listed(self) -> int:

@@ -139,6 +139,8 @@ struct AssetPruner {
       DELETE FROM asset_source WHERE asset IS NULL
       AND id NOT IN (SELECT source FROM asset_reference WHERE source > 0)
       """)
+    try connection.run(
+      "DELETE FROM asset_transfer WHERE asset < 0 AND -asset NOT IN (SELECT id FROM asset_source)")
   }
 
   private mutating func removeBytes(_ candidate: Candidate) throws {

@@ -13,7 +13,7 @@ package enum AssetSchema {
         "asset_reference.source": 0...ids.upperBound, "asset_source.id": ids, "asset_source.asset": ids,
         "asset_source.fetched_at": StoredRange.time, "asset_source.attempts": StoredRange.count,
         "asset_source.retry_at": StoredRange.time, "asset_variant.variant": ids, "asset_garbage.number": ids,
-        "asset_transfer.asset": ids,
+        "asset_transfer.asset": -ids.upperBound...ids.upperBound,
         "asset_sweep.id": 1...1,
         "asset_sweep.swept_at": StoredRange.time,
       ],
@@ -106,10 +106,12 @@ package enum AssetSchema {
     CREATE INDEX asset_garbage_name ON asset_garbage(name);
 
     -- Downloads that were interrupted, or that are in progress: `file` is the name of a file in the folder's `incoming` that
-    -- has the first bytes of the asset. They are hashed again before they become the asset.
+    -- has the first bytes of the asset. They are hashed again before they become the asset. Of what is fetched from a URL,
+    -- `asset` is the negative row of asset_source, and `etag` that of the bytes.
     CREATE TABLE asset_transfer(
       asset INTEGER PRIMARY KEY,
-      file TEXT NOT NULL
+      file TEXT NOT NULL,
+      etag TEXT
     ) STRICT;
 
     -- When the folder was last compared with the rows; one row.

@@ -218,8 +218,12 @@ enum AssetRules {
         """),
     Invariant(
       "asset_transfer", counted: "% interrupted downloads are of assets that the store does not know",
-      offenders: "SELECT 1 FROM asset_transfer WHERE asset NOT IN (SELECT id FROM asset)",
-      mending: "DELETE FROM asset_transfer WHERE asset NOT IN (SELECT id FROM asset)"),
+      offenders: """
+        SELECT 1 FROM asset_transfer WHERE asset NOT IN (SELECT id FROM asset UNION ALL SELECT -id FROM asset_source)
+        """,
+      mending: """
+        DELETE FROM asset_transfer WHERE asset NOT IN (SELECT id FROM asset UNION ALL SELECT -id FROM asset_source)
+        """),
     Invariant(
       "asset_variant", counted: "% variants are of assets that the store does not know",
       offenders: """

@@ -17,7 +17,7 @@ extension AssetStore {
     _ write: (PartialAsset) throws -> Void
   ) throws {
     let writer = try makeWriter(type: nil, maxSize: size, isSensitive: isSensitive, for: digest)
-    let partial = PartialAsset(writer, digest, size: size, in: self)
+    let partial = PartialAsset(writer, .asset(digest, size: size), limit: size, in: self)
     if let unit { try partial.resume(unit) }
     do {
       try write(partial)
@@ -36,39 +36,52 @@ extension AssetStore {
 
 /// An asset that is being downloaded.
 package final class PartialAsset {
+  /// The asset, or the URL that it is fetched from.
+  enum Origin {
+    case asset(AssetDigest, size: Int64)
+    /// - Parameter isVerified: whether the SHA-256 of the bytes is known
+    case url(String, isVerified: Bool)
+  }
+
   /// A download that has advanced this far is worth a transaction, in case that the process ends.
-  static let notedSize: Int64 = 1 << 20
+  private static let notedSize: Int64 = 1 << 20
 
   private let writer: AssetWriter
-  private let digest: AssetDigest
-  private let size: Int64
+  private let origin: Origin
+  private let limit: Int64
   private let store: AssetStore
   /// Whether no row has to be written any more.
   private var isNoted: Bool
+  /// Of a URL, the entity tag of the bytes, by which a server says that they are still the same; nil without one.
+  package var etag: String?
+  /// Whether a later download can go on with these bytes. Of a URL its source has to say so.
+  private var canGoOn: Bool
 
-  fileprivate init(_ writer: AssetWriter, _ digest: AssetDigest, size: Int64, in store: AssetStore) {
-    (self.writer, self.digest, self.size, self.store) = (writer, digest, size, store)
-    isNoted = size <= AssetStore.maxRow || store.database.isMemory || writer.isSealed
+  /// - Parameter limit: the maximum size of the asset in bytes
+  init(_ writer: AssetWriter, _ origin: Origin, limit: Int64, in store: AssetStore) {
+    (self.writer, self.origin, self.limit, self.store) = (writer, origin, limit, store)
+    isNoted = limit <= AssetStore.maxRow || store.database.isMemory || writer.isSealed
+    if case .asset = origin { canGoOn = true } else { canGoOn = false }
+    writer.partial = self
   }
 
   /// The number of bytes so far.
   package var count: Int64 { writer.size }
 
   /// Appends verified bytes.
-  package func append(_ bytes: [UInt8]) throws {
-    try writer.append(bytes)
-    if !isNoted, count >= Self.notedSize { note() }
-  }
+  package func append(_ bytes: [UInt8]) throws { try writer.append(bytes) }
 
   /// Removes all bytes.
   package func restart() throws { try writer.restart() }
 
   /// Begins with what an earlier download has left, if anything.
-  fileprivate func resume(_ unit: Int64) throws {
-    guard !isNoted, let name = try store.read({ try $0.transfer(of: digest) }) ?? nil else { return }
+  ///
+  /// - Parameter unit: goes on at a multiple of it, unless all bytes are there
+  package func resume(_ unit: Int64) throws {
+    guard !isNoted, let known = try store.read({ try $0.transfer(of: origin) }) ?? nil else { return }
     let file: AssetFolder.Incoming?
     do {
-      file = try store.folder.openIncoming(name)
+      file = try store.folder.openIncoming(known.file)
     } catch let error as SatchelError where error.code == .busy {
       // Another process downloads it: its row stays.
       isNoted = true
@@ -77,31 +90,48 @@ package final class PartialAsset {
     guard let file else { return }
     let found = Int64(try file.file.status().st_size)
     // One that is too long has other bytes: it is removed, and nothing is kept of it.
-    guard found <= size else { return }
+    guard found <= limit else { return }
     do {
-      try writer.resume(file, count: found == size ? found : found - found % unit)
+      try writer.resume(file, count: found == limit ? found : found - found % unit)
     } catch {
       return try writer.restart()
     }
-    (file.isKept, isNoted) = (true, true)
+    (file.isKept, isNoted, etag) = (true, true, known.etag)
   }
+
+  /// Begins with what an earlier fetch of the URL has left; its source goes on with such bytes.
+  func goOn() throws {
+    canGoOn = true
+    try resume(1)
+  }
+
+  /// Whether the bytes of a later download are those that follow these ones.
+  private var isSame: Bool {
+    guard case .url(_, let isVerified) = origin else { return true }
+    // A weak tag says that something has the same meaning, not that it has the same bytes.
+    return isVerified || etag.map { $0.hasPrefix("\"") && $0.utf8.count <= 1024 } ?? false
+  }
+
+  /// Notes a download that has advanced far.
+  func advance() { if !isNoted, count >= Self.notedSize { note() } }
 
   /// Writes the row before the bytes are complete: the process may end at any time. Without it they are only downloaded
   /// again, so a failure does not fail the download.
   private func note() {
+    guard canGoOn, isSame else { return }
     isNoted = true
     guard let file = writer.file else { return }
     do {
       try store.write(isSynced: false) { table, transaction in
-        let row = try table.made(digest, size: size, now: transaction.now)
-        try table.setTransfer(file.name, of: row.id)
+        try table.setTransfer(file.name, etag, of: origin, now: transaction.now)
       }
       file.isKept = true
     } catch {}
   }
 
   /// Keeps what has arrived, synced, so that a loss of power does not cost it.
-  fileprivate func keep() {
+  func keep() {
+    if writer.hasFailed { return writer.discard() }
     if !isNoted { note() }
     guard let file = writer.file, file.isKept else { return }
     try? file.file.sync()
@@ -109,30 +139,48 @@ package final class PartialAsset {
 }
 
 extension AssetTable {
-  /// The file of `incoming` with the first bytes of an asset that is not here.
-  func transfer(of digest: AssetDigest) throws -> String? {
-    try digest.bytes.withUnsafeBytes {
+  /// The file of `incoming` with the first bytes of an asset that is not here, and the entity tag of a URL.
+  func transfer(of origin: PartialAsset.Origin) throws -> (file: String, etag: String?)? {
+    switch origin {
+    case .asset(let digest, _):
+      try digest.bytes.withUnsafeBytes {
+        try connection.first(
+          """
+          SELECT t.file FROM asset a JOIN asset_transfer t ON t.asset = a.id WHERE a.sha256 = ? AND a.place = 0
+          """, .blob($0)
+        ) { ($0.text(0), nil) }
+      }
+    case .url(let url, _):
       try connection.first(
-        """
-        SELECT t.file FROM asset a JOIN asset_transfer t ON t.asset = a.id WHERE a.sha256 = ? AND a.place = 0
-        """, .blob($0)
-      ) { $0.text(0) }
+        "SELECT t.file, t.etag FROM asset_source s JOIN asset_transfer t ON t.asset = -s.id WHERE s.url = ?",
+        .text(url)
+      ) { ($0.text(0), $0.textIfAny(1)) }
     }
   }
 
-  /// Whether a download of an asset that is not here goes on with a file.
+  /// Whether a download goes on with a file: of an asset that is not here, or of a URL.
   func hasTransfer(_ file: String) throws -> Bool {
     try connection.number(
       """
-      SELECT EXISTS(SELECT 1 FROM asset_transfer t JOIN asset a ON a.id = t.asset WHERE t.file = ? AND a.place = 0)
+      SELECT EXISTS(SELECT 1 FROM asset_transfer t JOIN asset a ON a.id = t.asset WHERE t.file = ?1 AND a.place = 0)
+      OR EXISTS(SELECT 1 FROM asset_transfer t JOIN asset_source s ON s.id = -t.asset WHERE t.file = ?1)
       """, .text(file)) == 1
   }
 
-  func setTransfer(_ file: String, of id: Int64) throws {
+  fileprivate func setTransfer(
+    _ file: String, _ etag: String?, of origin: PartialAsset.Origin, now: Int64
+  ) throws {
+    let row =
+      switch origin {
+      case .asset(let digest, let size): try made(digest, size: size, now: now).id
+      case .url(let url, _): try -source(url)
+      }
     try connection.run(
-      "INSERT OR REPLACE INTO asset_transfer(asset, file) VALUES(?, ?)", .integer(id), .text(file))
+      "INSERT OR REPLACE INTO asset_transfer(asset, file, etag) VALUES(?, ?, ?)", .integer(row), .text(file),
+      Binding(etag))
   }
 
+  /// - Parameter id: of an asset, or the negative one of a URL
   func removeTransfer(of id: Int64) throws {
     try connection.run("DELETE FROM asset_transfer WHERE asset = ?", .integer(id))
   }

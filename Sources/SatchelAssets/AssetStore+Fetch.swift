@@ -131,6 +131,10 @@ extension AssetStore {
         AssetFetchReport.Failure(asset: asset, message: "no URL is known for these bytes", retryAt: nil))
       return
     }
+    try flights.begin(url, options.isCancelled)
+    defer { flights.end(url) }
+    // Another thread may have fetched it meanwhile.
+    if !isHere, try state(of: asset) == .here { return report.present += 1 }
     let source = try knownSource(url)
     if !options.ignoresBackoff, let retryAt = source.retryAt, retryAt > database.clock.now() {
       return report.waiting += 1
@@ -141,7 +145,16 @@ extension AssetStore {
         isCancelled: options.isCancelled)
       var response = AssetResponse.notModified
       let put = try put(maxSize: options.maxSize, expecting: asset.digest) { writer in
-        response = try HostWork.calling("a fetch function", for: work) { try fetch(request, writer) }
+        let origin = PartialAsset.Origin.url(url, isVerified: asset.digest != nil)
+        let partial = isHere ? nil : PartialAsset(writer, origin, limit: options.maxSize, in: self)
+        do {
+          response = try HostWork.on(flights.work) {
+            try HostWork.calling("a fetch function", for: work) { try fetch(request, writer) }
+          }
+        } catch {
+          partial?.keep()
+          throw error
+        }
         if response == .notModified { throw NotModified() }
       } then: { table, id, transaction in
         try table.noteFetched(url, as: id, response, now: transaction.now)
@@ -158,6 +171,10 @@ extension AssetStore {
     } catch let error as SatchelError where error.endsFetching {
       throw error
     } catch {
+      // By whatever failure the function has ended early.
+      if options.isCancelled() {
+        throw SatchelError(.cancelled, "\(database.path): cancelled by the caller")
+      }
       let known = error as? SatchelError
       try fail(
         asset, url, known?.message ?? "\(error)", limit: known?.code == .full ? known?.details.limit : nil,
@@ -197,15 +214,46 @@ extension AssetStore {
   }
 }
 
+/// The URLs that threads of a store are fetching: each is fetched by one at a time, and the others wait for its bytes.
+final class AssetFlights: Sendable {
+  private let lock = ConditionLock()
+  // Guarded by `lock`.
+  nonisolated(unsafe) private var urls: [String] = []
+
+  /// The work of fetching, whose own functions must not wait for it.
+  var work: HostWork.Resource { HostWork.Resource(ObjectIdentifier(self)) }
+
+  /// - Throws: `.cancelled`; `.busy` in a function that fetches, perhaps the same URL
+  func begin(_ url: String, _ isCancelled: () -> Bool) throws {
+    try lock.withLock {
+      while urls.contains(where: { $0.hasSameBytes(as: url) }) {
+        try HostWork.refuse("\(url) is being fetched, and cannot be fetched again", work)
+        if isCancelled() { throw SatchelError(.cancelled, "cancelled by the caller") }
+        lock.wait(milliseconds: 20)
+      }
+      urls.append(url)
+    }
+  }
+
+  func end(_ url: String) {
+    lock.withLock {
+      urls.removeAll { $0.hasSameBytes(as: url) }
+      lock.signal()
+    }
+  }
+}
+
 extension AssetTable {
   func noteFetched(_ url: String, as id: Int64, _ response: AssetResponse, now: Int64) throws {
     var etag: String?
     if case .fetched(let text) = response { etag = text.flatMap { $0.utf8.count <= 1024 ? $0 : nil } }
+    let source = try source(url)
     try connection.run(
       """
       UPDATE asset_source SET asset = ?2, etag = ?3, fetched_at = ?4, attempts = 0, retry_at = NULL, error = NULL
       WHERE id = ?1
-      """, .integer(try source(url)), .integer(id), Binding(etag), .integer(now))
+      """, .integer(source), .integer(id), Binding(etag), .integer(now))
+    try removeTransfer(of: -source)
   }
 
   func noteUnchanged(_ url: String, now: Int64) throws {

@@ -13,6 +13,7 @@ public final class AssetStore: Sendable {
   let reads = Locked<[Int64: Int64]>([:])
   /// When this handle last removed unused assets, on the monotonic clock.
   let lastCleaning = Locked<Int64?>(nil)
+  let flights = AssetFlights()
 
   /// Returns the assets that are not evicted: those of offline regions of the catalogue.
   let pinned: @Sendable (Connection) throws -> Set<Int64>

@@ -17,6 +17,8 @@ public final class AssetWriter {
   private var failure: (any Error)?
   /// The number of bytes.
   public private(set) var size: Int64 = 0
+  /// The download whose bytes these are; nil for bytes that are put.
+  weak var partial: PartialAsset?
 
   struct Outcome {
     var digest: AssetDigest
@@ -30,6 +32,8 @@ public final class AssetWriter {
   }
 
   var isSealed: Bool { sealer != nil }
+  /// Whether bytes could not be appended.
+  var hasFailed: Bool { failure != nil }
 
   /// Appends bytes, which are copied.
   ///
@@ -43,6 +47,7 @@ public final class AssetWriter {
       failure = error
       throw error
     }
+    partial?.advance()
   }
 
   private func add(_ bytes: UnsafeRawBufferPointer) throws {
@@ -92,6 +97,14 @@ public final class AssetWriter {
       size += Int64(read)
     }
     (incoming, written) = (file, count)
+  }
+
+  /// Begins a fetch with what an interrupted one has left.
+  ///
+  /// - Returns: the download, whose `etag` its bytes have; nil for bytes that cannot go on
+  package func goOn() throws -> PartialAsset? {
+    try partial?.goOn()
+    return partial
   }
 
   /// Removes all bytes.

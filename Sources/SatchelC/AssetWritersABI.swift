@@ -14,16 +14,21 @@ final class HostAssetWriter: Sendable {
   }
 
   private let content: Locked<Content>
+  private let isCancelled: @Sendable () -> Bool
 
-  private init(_ writer: AssetWriter) { content = Locked(Content(writer: writer)) }
+  private init(_ writer: AssetWriter, _ isCancelled: @escaping @Sendable () -> Bool) {
+    content = Locked(Content(writer: writer))
+    self.isCancelled = isCancelled
+  }
 
   /// Calls a function of the host with a handle for the bytes, and returns its result and what it has set.
   ///
   /// - Throws: the failure to append, which the function may have ignored
   static func of<Result>(
-    _ writer: AssetWriter, _ call: (OpaquePointer?) -> Result
+    _ writer: AssetWriter, isCancelled: @escaping @Sendable () -> Bool = { false },
+    _ call: (OpaquePointer?) -> Result
   ) throws -> (Result, Content) {
-    let host = HostAssetWriter(writer)
+    let host = HostAssetWriter(writer, isCancelled)
     let handle = Handles.assetWriters.insert(host)
     let result = call(handle)
     _ = Handles.assetWriters.remove(handle)
@@ -53,6 +58,11 @@ final class HostAssetWriter: Sendable {
         throw error
       }
     }
+  }
+
+  /// Whether the call that asks was cancelled; false for an invalid handle.
+  static func isCancelled(_ handle: OpaquePointer?) -> Bool {
+    (try? Handles.assetWriters.borrow(handle))?.isCancelled() ?? false
   }
 
   /// Changes what is set; ignores an invalid handle, and invalid text.
@@ -85,6 +95,11 @@ public func satchel_asset_writer_message(_ writer: OpaquePointer!, _ message: sa
   HostAssetWriter.set(writer, \.message) {
     try String(decoding: message.raw("message").prefix(1000), as: UTF8.self)
   }
+}
+
+@_cdecl("satchel_asset_writer_cancelled") @implementation
+public func satchel_asset_writer_cancelled(_ writer: OpaquePointer!) -> Bool {
+  HostAssetWriter.isCancelled(writer)
 }
 
 @_cdecl("satchel_assets_fetch") @implementation
@@ -132,7 +147,7 @@ extension AssetRequest {
       "url": .string(url), "etag": etag.map { .string($0) } ?? .null,
       "sha256": sha256.map { .string($0) } ?? .null, "max_size": .int(maxSize),
     ]).serialized()
-    let (result, content) = try HostAssetWriter.of(writer) { handle in
+    let (result, content) = try HostAssetWriter.of(writer, isCancelled: isCancelled) { handle in
       lend(question) { fetch(context, $0, handle) }
     }
     return try AssetResponse(result, content)

@@ -23,14 +23,17 @@ final class RemoteAnswer: Sendable {
   private let content = Mutex(Content())
   /// The maximum size of the body: a larger one is not copied.
   private let limit: Int64
+  private let cancellation: Cancellation
 
-  private init(limit: Int64) { self.limit = limit }
+  private init(_ limit: Int64, _ cancellation: Cancellation) {
+    (self.limit, self.cancellation) = (limit, cancellation)
+  }
 
   /// Calls a function of the host with a handle for its response, and returns its result and the response.
   static func of(
-    limit: Int64, _ ask: (OpaquePointer?) -> satchel_remote_result
+    limit: Int64, cancellation: Cancellation = .never, _ ask: (OpaquePointer?) -> satchel_remote_result
   ) -> (satchel_remote_result, Content) {
-    let answer = RemoteAnswer(limit: limit)
+    let answer = RemoteAnswer(limit, cancellation)
     let handle = Handles.answers.insert(answer)
     let result = ask(handle)
     _ = Handles.answers.remove(handle)
@@ -43,6 +46,11 @@ final class RemoteAnswer: Sendable {
     answer.content.withLock { content in
       do { try change(&content) } catch { content.message = "\(error)" }
     }
+  }
+
+  /// Whether the call that asks was cancelled; false for an invalid handle.
+  static func isCancelled(_ handle: OpaquePointer?) -> Bool {
+    (try? Handles.answers.borrow(handle))?.cancellation.isCancelled() ?? false
   }
 
   static func setBody(_ handle: OpaquePointer?, _ body: satchel_bytes) {

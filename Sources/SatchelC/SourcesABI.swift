@@ -38,7 +38,7 @@ public func satchel_source_new(
     let source = FunctionSource(
       content: { request in
         let (result, answer) = try request.json.withBytes { question in
-          RemoteAnswer.of(limit: HostContent.maximum) { handle in
+          RemoteAnswer.of(limit: HostContent.maximum, cancellation: request.cancellation) { handle in
             HostWork.calling("a function of the source") { ask(host.address, question, handle) }
           }
         }
@@ -157,4 +157,9 @@ public func satchel_source_answer_message(_ answer: OpaquePointer!, _ message: s
 @_cdecl("satchel_source_answer_retry_after") @implementation
 public func satchel_source_answer_retry_after(_ answer: OpaquePointer!, _ seconds: Int64) {
   RemoteAnswer.set(answer) { $0.retryAfter = WebFreshness.seconds(seconds) }
+}
+
+@_cdecl("satchel_source_answer_cancelled") @implementation
+public func satchel_source_answer_cancelled(_ answer: OpaquePointer!) -> Bool {
+  RemoteAnswer.isCancelled(answer)
 }

@@ -50,7 +50,8 @@ extension Session {
     do {
       let report = try catalogue.refresh(
         location, sections: section.map { [$0] }, from: watched, options: options, cancellation: cancellation)
-      if let failure = report.failed.first { retry(at: failure.retryAt) }
+      let now = catalogue.database.clock.now()
+      askAgain(at: report.failed.first?.retryAt ?? now + Self.interval)
       outcome = FetchOutcome(report)
     } catch {
       outcome = .failed((error as? SatchelError)?.message ?? "\(error)")
@@ -86,13 +87,17 @@ extension Session {
     deliver()
   }
 
-  // MARK: Trying again
+  // MARK: Asking again
 
-  /// Asks again at a time, while the same location is shown.
-  private func retry(at time: Int64) {
+  /// The time from an answer to a look whether what is shown has become old or has expired, in milliseconds. The source
+  /// is asked only for what has.
+  private static var interval: Int64 { 60_000 }
+
+  /// Asks again at a time, or before it, while the session shows a location.
+  private func askAgain(at time: Int64) {
     let delay = max(time - catalogue.database.clock.now(), 0)
     // Without the job, the next `show` asks.
-    try? retries.value {
+    try? asking.value {
       catalogue.database.scheduler.prompt.job { [weak self] in
         self?.askAgain()
         return nil
@@ -100,12 +105,14 @@ extension Session {
     }.request(at: Clock.monotonic.now() + delay)
   }
 
-  private func askAgain() {
+  func askAgain() {
     let (location, generation, sections, error) = lock.withLock {
       (screen.location, screen.generation, screen.sections, screen.error)
     }
     guard let location else { return }
-    if error != nil { return fetch(nil, at: location, generation: generation) }
+    fetch(nil, at: location, generation: generation)
+    // The answer for all of the location serves its sections, too.
+    if error != nil { return }
     for section in sections where section.error != nil {
       fetch(section.name, at: location, generation: generation)
     }

@@ -21,7 +21,7 @@ public final class Session: @unchecked Sendable {
   let worker = Worker()
   /// Waits for the source, for which content that is stored must not wait.
   let fetcher = Worker()
-  let retries = Lazy<JobThread.Job>()
+  let asking = Lazy<JobThread.Job>()
   /// Never held while the store is read or the host is called.
   let lock = ConditionLock()
   let screen = SessionScreen()
@@ -41,7 +41,7 @@ public final class Session: @unchecked Sendable {
   /// - Parameters:
   ///   - nearby: see `Catalogue.sections`
   ///   - source: keeps what is shown fresh: what is stored is shown at once, and what is expired, missing or old is asked
-  ///     for, also again after a failure; nil for a host that fetches content itself
+  ///     for, also again after a failure, and when it becomes so while it is shown; nil for a host that fetches content itself
   ///   - refresh: the options for asking the source
   ///   - onEvent: called for each event
   public init(
@@ -70,7 +70,7 @@ public final class Session: @unchecked Sendable {
       return subscription
     }
     ended?.cancel()
-    retries.known?.withdraw()
+    asking.known?.withdraw()
     let isOutside = deliveringThread.load(ordering: .relaxed) != ThreadIdentity.current
     fetcher.stop(waits: isOutside)
     worker.stop(waits: isOutside)

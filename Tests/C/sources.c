@@ -34,6 +34,7 @@ static satchel_remote_result content(void *context, satchel_bytes request, satch
         satchel_source_answer_max_age(others[index], 1);
     }
     host.old = answer;
+    CHECK(!satchel_source_answer_cancelled(answer) && !satchel_source_answer_cancelled(NULL), "not cancelled");
     if (host.body) satchel_source_answer_body(answer, text(host.body));
     if (host.etag) satchel_source_answer_etag(answer, text(host.etag));
     if (host.message) satchel_source_answer_message(answer, text(host.message));
@@ -47,6 +48,7 @@ static satchel_remote_result asset(void *context, satchel_bytes request, satchel
     CHECK(context == &host, "another context of assets");
     CHECK(request.size > 0, "no request");
     must(satchel_asset_writer_append(writer, text("bytes")), "appending");
+    CHECK(!satchel_asset_writer_cancelled(writer) && !satchel_asset_writer_cancelled(NULL), "not cancelled");
     return SATCHEL_REMOTE_OK;
 }
 

@@ -168,6 +168,60 @@ struct AssetReferenceTests {
     #expect(requests == [nil, "\"1\""])
   }
 
+  @Test func `threads that want the same bytes at once fetch them once`() async throws {
+    let fixture = try AssetFixture()
+    let store = try fixture.open()
+    let asset = try Asset(url: "https://example.com/a.jpg")
+    let (calls, begun) = (Locked(0), DispatchSemaphore(value: 0))
+    let reports = try await withThrowingTaskGroup(of: AssetFetchReport.self) { group in
+      for number in 0..<4 {
+        group.addTask {
+          if number > 0 { begun.wait() }
+          return try store.assets.fetch([asset]) { _, writer in
+            calls.withLock { $0 += 1 }
+            for _ in 0..<3 { begun.signal() }
+            usleep(50_000)
+            try writer.append([UInt8](repeating: 1, count: 80_000))
+            return .fetched()
+          }
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(calls.withLock { $0 } == 1)
+    #expect(reports.map(\.fetched).reduce(0, +) == 1 && reports.map(\.present).reduce(0, +) == 3)
+    // One that fetches the same in its own function would wait for itself.
+    let other = try Asset(url: "https://example.com/b.jpg")
+    var inner: SatchelError?
+    try store.assets.fetch([other]) { _, _ in
+      inner = #expect(throws: SatchelError.self) { try store.assets.fetch([other]) { _, _ in .fetched() } }
+      throw SourceFailure("no")
+    }
+    #expect(inner?.code == .busy)
+  }
+
+  @Test func `what a function throws when its call was cancelled is no failure`() throws {
+    let fixture = try AssetFixture()
+    let store = try fixture.open()
+    let asset = try Asset(url: "https://example.com/a.jpg")
+    let isCancelled = Locked(false)
+    var options = AssetFetchOptions()
+    options.isCancelled = { isCancelled.withLock { $0 } }
+    let error = #expect(throws: SatchelError.self) {
+      try store.assets.fetch([asset], options: options) { request, _ in
+        isCancelled.withLock { $0 = true }
+        #expect(request.isCancelled())
+        throw SourceFailure("ended early")
+      }
+    }
+    #expect(error?.code == .cancelled)
+    let again = try store.assets.fetch([asset]) { _, writer in
+      try writer.append([1])
+      return .fetched()
+    }
+    #expect(again.fetched == 1)
+  }
+
   @Test func `a fetch that fails is tried later`() throws {
     struct Offline: Error {}
     let fixture = try AssetFixture()

@@ -3,6 +3,8 @@ import Satchel
 import SatchelTesting
 import Testing
 
+@testable import SatchelCatalogue
+
 @Suite("Session with a source")
 struct SessionSourceTests {
   private let lyon: Location
@@ -119,6 +121,41 @@ struct SessionSourceTests {
     wait { source.requests.count == count + 1 }
     session.end()
     session.end()
+  }
+
+  @Test("what becomes old or expires while it is shown is asked for; what is fresh is not")
+  func aging() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    let answers = Locked(0)
+    let content = [section("s", "first"), section("s", "second"), section("s", "third")]
+    let source = ScriptedSource { _ in
+      let number = answers.withLock { count in
+        defer { count += 1 }
+        return count
+      }
+      return .content(Array(content[min(number, 2)].utf8), maxAge: 30 * 24 * 3600)
+    }
+    var options = RefreshOptions()
+    options.staleAfter = 365 * 24 * 3600
+    let session = Session(fixture.catalogue, source: source, refresh: options)
+    try session.show(lyon)
+    wait { source.requests.count == 1 }
+    try session.load("s")
+    wait { value(session, "s") == "first" }
+    // The look that follows an answer finds nothing that is due.
+    session.askAgain()
+    fixture.clock.advance(169 * hour)
+    // Its entities have expired.
+    session.askAgain()
+    wait { value(session, "s") == "second" }
+    #expect(source.requests.count == 2 && source.requests[1].entities == ["s:1"])
+    fixture.clock.advance(31 * 24 * hour)
+    session.askAgain()
+    wait { value(session, "s") == "third" }
+    #expect(source.requests.count == 3)
+    session.end()
+    session.askAgain()
+    #expect(source.requests.count == 3)
   }
 
   @Test(

@@ -45,6 +45,7 @@ final class HostileFixture: Sendable {
       UPDATE asset_source SET etag = 'etag', fetched_at = 5, retry_at = 5, error = 'offline';
       INSERT INTO asset_garbage(name) VALUES(zeroblob(32));
       INSERT INTO asset_transfer(asset, file) SELECT max(id), '0123456789abcdef0123456789abcdef' FROM asset;
+      INSERT INTO asset_transfer SELECT -max(id), 'f123456789abcdef0123456789abcdef', '"1"' FROM asset_source;
       INSERT INTO asset_sweep(id, swept_at) VALUES(1, 5);
       UPDATE refresh SET fresh_for = 5, owner = 'boot 1 2 3';
       UPDATE region SET downloaded_at = 5;

@@ -45,7 +45,8 @@ private let independent: Set<String> = [
   // Files to delete: one that an asset has is not.
   "asset_garbage.name",
   // A file, and names of the app: of a variant, a section, a member of it.
-  "asset_transfer.file", "asset_variant.name", "asset_variant.type", "asset_variant.variant",
+  "asset_transfer.etag", "asset_transfer.file", "asset_variant.name", "asset_variant.type",
+  "asset_variant.variant",
   "asset_path.path",
   "asset_path.section",
   // Names of what is outside of the store: directories, files, remotes, other devices.

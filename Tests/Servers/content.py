@@ -16,6 +16,7 @@ Members:
   complete       whether a delivery says that it is complete
   cache_control  the header; null for none
   etag, gzip     whether they are used
+  ranges         whether assets are sent in ranges
   size           the size of an asset in bytes
   offline        whether each connection is reset without an answer
   faults         a list; each is for one request, in this order, or for `times` many, and those with `path` or
@@ -64,8 +65,8 @@ class Space:
         self.changed = threading.Condition()
         self.settings: dict[str, Any] = {
             "sections": ["cuisine", "sights"], "content": None, "folder": None, "version": 1,
-            "complete": False, "cache_control": "max-age=60", "etag": True, "gzip": True, "size": 2000,
-            "offline": False,
+            "complete": False, "cache_control": "max-age=60", "etag": True, "gzip": True, "ranges": True,
+            "size": 2000, "offline": False,
         }  # fmt: skip
         self.faults: list[Fault] = []
         #: Changes of the settings, which end what is held.
@@ -305,9 +306,12 @@ class Handler(BaseHTTPRequestHandler):
         if settings["etag"] and self.headers.get("If-None-Match") == etag:
             return 304, b""
         wanted = self.headers.get("Range", "")
-        if is_asset and wanted.startswith("bytes="):
+        if is_asset and settings["ranges"] and wanted.startswith("bytes="):
             first, _, last = wanted[6:].partition("-")
             end = min(int(last) + 1 if last else len(body), len(body))
+            if int(first) >= len(body):
+                headers["Content-Range"] = f"bytes */{len(body)}"
+                return 416, b""
             headers["Content-Range"] = f"bytes {first}-{end - 1}/{len(body)}"
             return 206, body[int(first) : end]
         return 200, body

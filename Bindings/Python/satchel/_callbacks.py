@@ -34,6 +34,7 @@ __all__ = [
     "is_running",
     "json_of",
     "lookup",
+    "never",
     "new_owner",
     "no_event",
     "no_status",
@@ -53,6 +54,11 @@ _registered: Dict[int, Tuple[Callable[..., Any], int]] = {}
 _numbers = itertools.count(1)
 _owners = itertools.count(1)
 _running = threading.local()
+
+
+def never() -> bool:
+    """False: a call that nothing cancels."""
+    return False
 
 
 def new_owner() -> int:

@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import threading
+import time
 from typing import Any, Callable, Dict, Iterator, List, Union
 
 import pytest
@@ -175,7 +176,8 @@ class Host:
 def test_an_asset_of_a_function(store: satchel.Store, answer: Any) -> None:
     host = Host(answer)
     assert store.assets.fetch([Asset(url=PICTURE)], source=host, max_size=1000).fetched == 1
-    assert host.seen == [AssetRequest(PICTURE, None, None, 1000)]
+    assert host.seen[0][:4] == AssetRequest(PICTURE, None, None, 1000)[:4]
+    assert not host.seen[0].cancelled()
     assert store.assets.get(PICTURE).bytes() == b"bytes"
     if not isinstance(answer, (bytes, io.BytesIO)):
         host.answer = NOT_MODIFIED
@@ -302,3 +304,53 @@ def test_a_cancelled_task_ends_the_transfer_of_an_asset(backend: Backend) -> Non
 
     asyncio.run(main())
     backend.change()
+
+
+def test_a_function_learns_that_its_call_was_cancelled(store: satchel.Store) -> None:
+    """Its exception is no failure then: the next request is sent at once, as the first attempt."""
+    begun, attempts = threading.Event(), []
+
+    def slow(request: Any) -> bytes:
+        attempts.append(request)
+        begun.set()
+        while not request.cancelled():
+            time.sleep(0.001)
+        raise ConnectionError("ended early")
+
+    host = Host(b"bytes")
+    host.asset = slow  # type: ignore[method-assign]
+    with pytest.raises(satchel.Cancelled):
+        store.assets.fetch([Asset(url=PICTURE)], source=host, progress=lambda _: not begun.is_set())
+    assert len(attempts) == 1
+    assert store.assets.fetch([Asset(url=PICTURE)], lambda request: b"bytes").fetched == 1
+
+
+def test_a_coroutine_is_cancelled_with_its_call() -> None:
+    async def main() -> List[str]:
+        ended: List[str] = []
+
+        async def quick(request: ContentRequest) -> Any:
+            ended.append(str(request.attempt))
+            return {"sections": []}
+
+        begun = asyncio.Event()
+
+        async def slow(request: ContentRequest) -> Any:
+            begun.set()
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+
+        async with satchel.aio.open(":memory:") as store:
+            task = asyncio.ensure_future(store.catalogue.refresh(SHANGHAI, source=slow))
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            # It was no failure: the next request is sent at once, as the first attempt.
+            assert (await store.catalogue.refresh(SHANGHAI, source=quick)).requests == 1
+        return ended
+
+    assert asyncio.run(main()) == ["cancelled", "1"]

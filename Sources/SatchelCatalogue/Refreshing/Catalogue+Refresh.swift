@@ -182,17 +182,21 @@ private struct Refresher {
         try HostWork.on(HostWork.Resource(ObjectIdentifier(database))) { try source.content(request) }
       }
       try store(answer, to: request, lease)
+    } catch let error as SatchelError where error.endsFetching {
+      try giveUp(request, lease, error)
     } catch let error as SourceFailure {
       try fail(request, lease, error)
-    } catch let error as SatchelError where error.endsFetching {
-      // A request that was not answered can be sent again at once.
-      _ = try? settle(request.section, lease) { table, _ in try forget(request.section, lease, table) }
-      throw error
     } catch let error as SatchelError {
       try fail(request, lease, SourceFailure(error.message), pointer: error.details.pointer)
     } catch {
       try fail(request, lease, SourceFailure("\(error)"))
     }
+  }
+
+  /// A request that was not answered can be sent again at once.
+  private func giveUp(_ request: ContentRequest, _ lease: RefreshRow, _ error: SatchelError) throws -> Never {
+    _ = try? settle(request.section, lease) { table, _ in try forget(request.section, lease, table) }
+    throw error
   }
 
   /// Gives the lease back, and keeps what earlier failures say.
@@ -262,6 +266,10 @@ private struct Refresher {
   private mutating func fail(
     _ request: ContentRequest, _ lease: RefreshRow, _ failure: SourceFailure, pointer: String? = nil
   ) throws {
+    // By whatever failure the source has ended early.
+    if cancellation.isCancelled() {
+      try giveUp(request, lease, SatchelError(.cancelled, "\(database.path): cancelled by the caller"))
+    }
     let (wait, isDemanded) = RefreshBackoff.wait(
       afterAttempts: request.attempt, failure, jitter: Double.random(in: 0...1))
     var retryAt: Int64 = 0

@@ -166,19 +166,45 @@ public struct HTTPSource: ContentSource {
     } catch {
       throw SatchelError(.invalid, "the URL of the asset \(error.message)")
     }
+    let partial = try writer.goOn()
+    do {
+      return try asset(request, at: url, into: writer, partial)
+    } catch is OtherBytes {
+      // Those that an interrupted fetch has left are of an older version.
+      try partial?.restart()
+      return try asset(request, at: url, into: writer, partial)
+    } catch let failure as SourceFailure {
+      throw assetFailure(0, failure)
+    }
+  }
+
+  private struct OtherBytes: Error {}
+
+  /// Fetches the bytes that follow those that are there.
+  ///
+  /// - Throws: `OtherBytes` when they are of another version; `SourceFailure`
+  private func asset(
+    _ request: AssetRequest, at url: WebURL, into writer: AssetWriter, _ partial: PartialAsset?
+  ) throws -> AssetResponse {
     // The writer knows the limit.
     var call = WebRequest(url, limit: .max)
     call.etag = request.etag
     call.receive = { try writer.append($0) }
-    do {
-      let response = try send(call, Cancellation(request.isCancelled))
-      switch response.status {
-      case 200: return .fetched(etag: Self.etag(response))
-      case 304 where request.etag != nil: return .notModified
-      default: throw assetFailure(response.status, failure(response))
-      }
-    } catch let failure as SourceFailure {
-      throw assetFailure(0, failure)
+    let (count, known) = (partial?.count ?? 0, partial?.etag)
+    if count > 0 { call.range = count...count + request.maxSize }
+    call.begin = { headers in
+      // A part of a compressed body would be no part of the bytes.
+      let etag = headers["content-encoding"] == nil ? headers["etag"] : nil
+      if count > 0, let known, etag != known { throw OtherBytes() }
+      partial?.etag = etag
+    }
+    let response = try send(call, Cancellation(request.isCancelled))
+    switch response.status {
+    case 200: return .fetched(etag: Self.etag(response))
+    case 206 where count > 0: return .fetched(etag: Self.etag(response))
+    case 304 where request.etag != nil: return .notModified
+    case 416 where count > 0: throw OtherBytes()
+    default: throw assetFailure(response.status, failure(response))
     }
   }
 

@@ -59,11 +59,16 @@ package struct WebClient: Sendable {
     guard allowsPrivateAddresses || !PublicAddress.isPrivateAddress(url.host) else {
       throw Self.forbidden(url, "the address is not public")
     }
-    let body = request.receive.map { WebBody($0, limit: request.limit) }
+    let body = request.receive.map { WebBody($0, request.begin, limit: request.limit) }
     let offset = request.range?.lowerBound ?? 0
     var call = HTTPRequest(
       method: "GET", url: url.text, headers: request.fields(for: url), limit: request.limit)
-    call.receiver = body.map { HTTPBodyReceiver(offset: offset, $0) { _ in nil } }
+    call.receiver = body.map { body in
+      HTTPBodyReceiver(offset: offset, body) { response in
+        body.response = response
+        return nil
+      }
+    }
     // A part of a compressed body cannot be decoded.
     call.isDecoded = request.range == nil
     call.isPublicOnly = !allowsPrivateAddresses && !hasProxy
@@ -144,6 +149,8 @@ package struct WebRequest {
   package var limit: Int64
   /// Receives the body of a successful response in blocks; nil to collect it. What it throws ends the request.
   package var receive: ((UnsafeRawBufferPointer) throws -> Void)?
+  /// Called with the headers of a successful response, before its first block. What it throws ends the request.
+  package var begin: (([String: String]) throws -> Void)?
 
   package init(_ url: WebURL, limit: Int64) { (self.url, self.limit) = (url, limit) }
 
@@ -213,23 +220,35 @@ package struct WebFailure: Error {
 /// Counts the bytes of a body, and passes them on.
 private final class WebBody: BodyReceiver {
   private let pass: (UnsafeRawBufferPointer) throws -> Void
+  private let start: (([String: String]) throws -> Void)?
+  /// The response whose body it is.
+  var response: HTTPResponse?
   private let limit: Int64
   private(set) var size: Int64 = 0
   /// The error of the caller's function.
   private(set) var failure: (any Error)?
 
-  init(_ pass: @escaping (UnsafeRawBufferPointer) throws -> Void, limit: Int64) {
-    (self.pass, self.limit) = (pass, limit)
+  init(
+    _ pass: @escaping (UnsafeRawBufferPointer) throws -> Void, _ start: (([String: String]) throws -> Void)?,
+    limit: Int64
+  ) {
+    (self.pass, self.start, self.limit) = (pass, start, limit)
   }
 
   var end: Int64? { nil }
 
-  func begin(size: Int64?, etag: ETag?) throws(ObjectStoreError) {}
+  func begin(size: Int64?, etag: ETag?) throws(ObjectStoreError) {
+    try call { try start?(response?.headers ?? [:]) }
+  }
 
   func receive(_ block: UnsafeRawBufferPointer) throws(ObjectStoreError) {
     guard Int64(block.count) <= limit - size else { throw ObjectStoreError(.tooLarge, "too large") }
     size += Int64(block.count)
-    do { try pass(block) } catch {
+    try call { try pass(block) }
+  }
+
+  private func call(_ function: () throws -> Void) throws(ObjectStoreError) {
+    do { try function() } catch {
       failure = error
       throw ObjectStoreError(.failed(.io), "the body was refused")
     }

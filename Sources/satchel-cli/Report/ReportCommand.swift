@@ -8,9 +8,10 @@ struct ReportCommand: ParsableCommand {
     abstract: "Write an HTML page about a store: what it holds, and until when.",
     discussion: """
       Writes one HTML file without external resources and without scripts: the places with their sections and \
-      the times when they expire, the offline regions, the age of the content and the requests that fail, the photos by month, the collections, the state, the assets, the remotes with \
-      the last syncs, and the findings of a check. Values that are stored encrypted are named and not shown. Reads every \
-      page of the store and changes nothing.
+      the times when they expire, the offline regions, the age of the content and the requests that fail, the \
+      photos by month, the collections, the state, the assets, the remotes with the last syncs, and the findings of \
+      a check. Values that are stored encrypted are named and not shown. Reads every page of the store and changes \
+      nothing.
 
         satchel report guide.satchel -o report.html
         satchel report guide.satchel > report.html

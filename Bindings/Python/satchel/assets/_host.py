@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from satchel import _abi, _callbacks, _encoding
@@ -156,7 +157,8 @@ class Fetching:
         url = request["url"]
         try:
             with _callbacks.entered(self._work.owner, *self._work.subjects):
-                result = self._fetch(AssetRequest(**request))
+                cancelled = partial(library.satchel_asset_writer_cancelled, writer)
+                result = self._fetch(AssetRequest(**request, cancelled=cancelled))
                 if isinstance(result, NotModified):
                     return _RESULT["not_modified"]
                 fetched = result if isinstance(result, Fetched) else Fetched(result)

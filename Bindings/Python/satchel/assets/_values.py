@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
+from satchel._callbacks import never
 from satchel._encoding import HasJSON
 from satchel._types import register_type
 from satchel.errors import InvalidArgument
@@ -279,13 +280,15 @@ class AssetRequest(NamedTuple):
     """A request to a function that fetches: ``url``, and ``etag``, that of the bytes here, or None.
 
     ``sha256`` is that of the reference, or None, and ``max_size`` the largest size in bytes: others are
-    refused.
+    refused. ``cancelled`` is a function: whether the call that asks was cancelled. A function that takes long
+    calls it now and then, and raises anything, which is not counted as a failure.
     """
 
     url: str
     etag: Optional[str]
     sha256: Optional[str] = None
     max_size: int = 64 << 20
+    cancelled: Callable[[], bool] = never
 
 
 class Fetched(NamedTuple):

@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from satchel import _abi, _callbacks, _encoding
@@ -20,7 +21,7 @@ from satchel._long_work import LongWork
 from satchel.assets._host import append
 from satchel.assets._values import AssetRequest
 from satchel.assets._values import Fetched as FetchedAsset
-from satchel.errors import InvalidArgument
+from satchel.errors import Cancelled, InvalidArgument
 from satchel.remote._values import NotModified
 from satchel.sources._values import ContentRequest, Fetched, NotFoundAtSource, SourceError
 
@@ -101,7 +102,8 @@ class HostSource:
 
     def _asked(self, request: Dict[str, Any], answer: int) -> int:
         known = {**request, "entities": tuple(request["entities"])}
-        result = self._awaited(self._content(ContentRequest(**known)))
+        cancelled = partial(library.satchel_source_answer_cancelled, answer)
+        result = self._awaited(self._content(ContentRequest(**known, cancelled=cancelled)), cancelled)
         if isinstance(result, NotModified):
             return _RESULT["not_modified"]
         fetched = result if isinstance(result, Fetched) else Fetched(result)
@@ -123,7 +125,8 @@ class HostSource:
 
     def _asked_for_asset(self, request: Dict[str, Any], writer: int) -> int:
         assert self._asset is not None
-        result = self._awaited(self._asset(AssetRequest(**request)))
+        cancelled = partial(library.satchel_asset_writer_cancelled, writer)
+        result = self._awaited(self._asset(AssetRequest(**request, cancelled=cancelled)), cancelled)
         if isinstance(result, NotModified):
             return _RESULT["not_modified"]
         if isinstance(result, Fetched):
@@ -134,15 +137,24 @@ class HostSource:
             library.satchel_asset_writer_etag(writer, _encoding.lend_text(fetched.etag, "etag"))
         return _RESULT["ok"]
 
-    def _awaited(self, result: Any) -> Any:
-        """The result of a function, or of its coroutine, which runs on the loop of an asynchronous store."""
+    def _awaited(self, result: Any, cancelled: Callable[[], bool]) -> Any:
+        """The result of a function, or of its coroutine, which runs on the loop of an asynchronous store.
+
+        :param cancelled: whether the call that asks was cancelled, and with it the coroutine
+        """
         if not inspect.isawaitable(result):
             return result
         # Here, because importing it takes longer than opening a store.
         import asyncio
 
         async def wait() -> Any:
-            return await result
+            task = asyncio.ensure_future(result)
+            while not (await asyncio.wait([task], timeout=0.1))[0]:
+                if cancelled():
+                    task.cancel()
+            if task.cancelled():
+                raise Cancelled("the request was cancelled")
+            return task.result()
 
         if self._loop is None:
             return asyncio.run(wait())

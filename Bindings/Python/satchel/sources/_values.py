@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple
 
+from satchel._callbacks import never
 from satchel.values import dataclass
 
 __all__ = ["ContentRequest", "Fetched", "NotFoundAtSource", "Retry", "SourceError"]
@@ -17,7 +18,9 @@ class ContentRequest:
 
     ``location`` is the place, ``section`` the name of one section of it, or None for all that it has.
     ``entities`` are the ids of those that are missing or expired, ``etag`` is that of what is stored.
-    ``attempt`` is 1, and one more for each failure since the last answer.
+    ``attempt`` is 1, and one more for each failure since the last answer. ``cancelled`` is a
+    function: whether the call that asks was cancelled. A source that takes long calls it now and then, and
+    raises anything, which is not counted as a failure. A coroutine is cancelled.
     """
 
     location: Mapping[str, Any]
@@ -25,6 +28,7 @@ class ContentRequest:
     entities: Tuple[str, ...] = ()
     etag: Optional[str] = None
     attempt: int = 1
+    cancelled: Callable[[], bool] = field(default=never, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
