@@ -140,12 +140,13 @@ def test_prune(assets):
     assert "negative" in assets("prune", "--max-bytes=-1", code=2).err
 
 
-def test_an_open_asset_keeps_files(assets):
+def test_a_path_in_use_keeps_files(assets):
     old(assets.folder)
     with satchel.open(assets.folder / "notes.satchel") as store:
         store.records("notes").delete("n1")
         old(assets.folder)
-        with store.assets.open(digest(BIG)):
+        with store.assets.open(digest(BIG)) as opened:
+            assert Path(opened.path).is_file()
             # Reading is noted when the store writes next.
             assert "folder is in use" in assets("prune").out
             assert list(Path(f"{store.path}.assets").glob("??/*"))
