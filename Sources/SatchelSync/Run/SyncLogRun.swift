@@ -40,6 +40,8 @@ package struct SyncLogRun {
   /// The commits of only later changes.
   private var further = 0
   private static let maximumFurther = 2
+  /// Whether later changes were left for the next sync.
+  private var withholds = false
   /// Whether the log may have lost its key: this sync decrypts it.
   var isDecrypting = false
   /// Whether nothing is written to the remote.
@@ -98,7 +100,7 @@ package struct SyncLogRun {
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (failures, state) = (0, SyncLogState?.none)
-    (last, further) = (nil, 0)
+    (last, further, withholds) = (nil, 0, false)
     while true {
       try options.cancellation.check()
       switch try round(&state, failures) {
@@ -266,7 +268,9 @@ package struct SyncLogRun {
     let first = last ?? changes.latest
     last = first
     let isFurther = changes.changes.first.map { $0.sequence > first } ?? false
-    if isFurther, further >= Self.maximumFurther { changes.withhold() }
+    // Also what is only reserved for such changes: otherwise it would be dropped, and reserved again, without end.
+    withholds = withholds || isFurther && further >= Self.maximumFurther
+    if withholds { changes.withhold() }
     // The changes are collected again, without those whose assets could not be uploaded.
     guard try upload(&changes.assets, at: changes.start) else { return try send(&state) }
     let upkeep = try findUpkeep(changes)

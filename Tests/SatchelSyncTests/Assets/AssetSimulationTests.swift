@@ -52,6 +52,14 @@ import Testing
     if report.violations.isEmpty { Issue.record("\(count) schedules have found nothing wrong") }
   }
 
+  /// A sync reserved an object for a change that it left for the next one, dropped the reservation, and did so again
+  /// without end.
+  @Test("schedules that once found an error pass", arguments: [13_717 as UInt64]) func known(_ seed: UInt64) {
+    let shelf = AssetSimulationShelf()
+    defer { shelf.end() }
+    #expect(Self.run(seed, nil, shelf).violation == nil)
+  }
+
   /// Two processes had uploaded to one reservation, and the parts of the second one stayed for ever.
   @Test("a sweep removes parts that nothing completes, also where it finds no other garbage")
   func partsGo() throws {
