@@ -1730,10 +1730,14 @@ SATCHEL_API void satchel_source_answer_retry_after(
     satchel_source_answer *answer, int64_t seconds);
 
 /**
- * Returns whether the call that asks was cancelled: a function that takes long asks now and
- * then, and returns any failure, which is not counted.
+ * Returns whether the call that asks was cancelled.
+ *
+ * A function that takes long asks now and then, and returns any failure, which is not
+ * counted.
  *
  * @param answer  the answer
+ *
+ * **Returns** Whether it was cancelled; false for a handle that is not valid.
  */
 SATCHEL_API bool satchel_source_answer_cancelled(satchel_source_answer *answer);
 
@@ -3597,8 +3601,8 @@ SATCHEL_API satchel_status satchel_session_load(
  * Asks the source again for what the session shows, also for what is fresh, as when
  * somebody pulls the list down. Without a source it does nothing.
  *
- * Returns immediately. The session is `refreshing` from then on, until the answer is shown,
- * or the `error` why there is none; the event "sections" reports the end.
+ * Returns immediately. The session is `refreshing` from then on, until the answer or the
+ * `error` is shown; the event "sections" reports the end.
  *
  * @param session  a session that shows a location
  *
@@ -7055,10 +7059,14 @@ SATCHEL_API void satchel_asset_writer_message(
     satchel_asset_writer *writer, satchel_bytes message);
 
 /**
- * Returns whether the call that asks was cancelled: a function that takes long asks now and
- * then, and returns any failure, which is not counted.
+ * Returns whether the call that asks was cancelled.
+ *
+ * A function that takes long asks now and then, and returns any failure, which is not
+ * counted.
  *
  * @param writer  the writer
+ *
+ * **Returns** Whether it was cancelled; false for a handle that is not valid.
  */
 SATCHEL_API bool satchel_asset_writer_cancelled(satchel_asset_writer *writer);
 

@@ -54,8 +54,8 @@ public final class ContinuousSync: Sendable {
     var commits: Store.Observation?
     /// Whether a sync must not bind the store again: it was bound, so that it was signed out or detached since.
     var isBound: Bool
-    /// Whether the observer has not been told of the end.
-    var mustTellEnd = false
+    /// Whether the end is still to be reported to the observer.
+    var mustReportEnd = false
   }
 
   private let progress: Locked<Progress>
@@ -67,7 +67,7 @@ public final class ContinuousSync: Sendable {
   private let thread = JobThread()
   private let lazyJob = Lazy<JobThread.Job>()
 
-  fileprivate init(
+  init(
     _ store: Store, _ remote: any ObjectStore, _ user: UserID, _ options: StoreSyncOptions, interval: Int64?,
     network: @escaping @Sendable () -> Network, observer: @escaping @Sendable (Status) -> Void
   ) throws {
@@ -81,7 +81,7 @@ public final class ContinuousSync: Sendable {
 
   private var job: JobThread.Job { lazyJob.value { thread.job { [weak self] in self?.run() } } }
 
-  fileprivate func start(_ store: Store) throws {
+  func start(_ store: Store) throws {
     let commits = try store.observe { [weak self] in self?.note($0) }
     progress.withLock { $0.commits = commits }
     try job.request()
@@ -105,7 +105,7 @@ public final class ContinuousSync: Sendable {
   /// Cancels a sync in progress, waits for its end, and ends. The observer is not called afterwards; inside it, only its
   /// own call ends later.
   public func stop() {
-    end(telling: nil)
+    end(reporting: nil)
     thread.stop()
     // The functions of the host are released with this object.
     progress.withLock { $0.store }?.forget(self)
@@ -113,13 +113,13 @@ public final class ContinuousSync: Sendable {
 
   /// Lets no further sync begin.
   ///
-  /// - Parameter error: told to the observer; nil for an end that the host has asked for
-  func end(telling error: SatchelError?) {
+  /// - Parameter error: reported to the observer; nil for an end that the host has asked for
+  func end(reporting error: SatchelError?) {
     let commits = progress.withLock { progress -> Store.Observation? in
       guard progress.status.state != .ended else { return nil }
       (progress.status.state, progress.status.nextAt) = (.ended, nil)
       progress.status.error = error ?? progress.status.error
-      progress.mustTellEnd = error != nil
+      progress.mustReportEnd = error != nil
       defer { progress.commits = nil }
       return progress.commits
     }
@@ -141,7 +141,7 @@ public final class ContinuousSync: Sendable {
 
   /// - Returns: when to run again
   private func run() -> Int64? {
-    if tellEnd() { return nil }
+    if reportEnd() { return nil }
     let now = Clock.monotonic.now()
     let (store, due) = progress.withLock { ($0.store, $0.schedule.due) }
     guard let store else { return nil }
@@ -162,9 +162,9 @@ public final class ContinuousSync: Sendable {
 
   private func synchronize(_ store: Store, isMetered: Bool) -> Int64? {
     var options = options
-    let isEnded = Cancellation { [progress] in progress.withLock { $0.status.state == .ended } }
-    let cancellation = options.cancellation
-    options.cancellation = Cancellation { isEnded.isCancelled() || cancellation.isCancelled() }
+    options.cancellation = Cancellation { [progress, cancellation = options.cancellation] in
+      progress.withLock { $0.status.state == .ended } || cancellation.isCancelled()
+    }
     if isMetered { (options.assets, options.uploadsAssets) = (.lazy, false) }
     options.mustBeBound = progress.withLock { $0.isBound }
     // Its choice is for the content before the first sync, and not for an account that was closed since.
@@ -183,8 +183,8 @@ public final class ContinuousSync: Sendable {
       }
     case .failure(let failure):
       let error = SatchelError(converting: failure)
-      if error.code == .foreign || error.code == .closed { end(telling: error) }
-      if tellEnd() { return nil }
+      if error.code == .foreign || error.code == .closed { end(reporting: error) }
+      if reportEnd() { return nil }
       return publish(.waiting, store) { progress in
         progress.schedule.fail(at: now, isFinal: error.isFinal, jitter: jitter)
         (progress.status.error, progress.status.report) = (error, nil)
@@ -202,12 +202,12 @@ public final class ContinuousSync: Sendable {
     return try PhotoCatalogue.unsentDirectories(in: store.database).contains(bound)
   }
 
-  /// Changes the state, and tells the observer.
+  /// Changes the state, and reports it to the observer.
   ///
   /// - Returns: when to run again
   @discardableResult
   private func publish(_ state: Status.State, _ store: Store, _ change: (inout Progress) -> Void) -> Int64? {
-    let (status, due, isTold) = progress.withLock { progress -> (Status, Int64?, Bool) in
+    let (status, due, isKnown) = progress.withLock { progress -> (Status, Int64?, Bool) in
       guard progress.status.state != .ended else { return (progress.status, nil, true) }
       let wasHeld = progress.status.state == .held
       change(&progress)
@@ -218,19 +218,19 @@ public final class ContinuousSync: Sendable {
         state == .syncing ? nil : due.map { store.database.clock.now() + max($0 - Clock.monotonic.now(), 0) }
       return (progress.status, due, wasHeld && state == .held)
     }
-    if !isTold { observer(status) }
+    if !isKnown { observer(status) }
     return due
   }
 
-  /// Tells the observer of an end that the host has not asked for.
+  /// Reports an end that the host has not asked for.
   ///
   /// - Returns: whether it has ended
-  private func tellEnd() -> Bool {
-    let (status, mustTell) = progress.withLock { progress in
-      defer { progress.mustTellEnd = false }
-      return (progress.status, progress.mustTellEnd)
+  private func reportEnd() -> Bool {
+    let (status, mustReport) = progress.withLock { progress in
+      defer { progress.mustReportEnd = false }
+      return (progress.status, progress.mustReportEnd)
     }
-    if mustTell { observer(status) }
+    if mustReport { observer(status) }
     return status.state == .ended
   }
 }
@@ -242,61 +242,5 @@ extension SatchelError {
     case .unavailable, .busy, .timedOut, .io, .full, .noMemory, .cancelled, .conflict: false
     default: true
     }
-  }
-}
-
-extension Store {
-  /// Keeps the store in sync on a thread of the library, as `sync` does with each call: at once, soon after commits of
-  /// any handle or process that have something to send, and at an interval, by which the changes of other devices come.
-  /// After a failure it tries again after 5 seconds, then after 10, and so on up to an hour, half of it at random.
-  ///
-  /// It goes on until `ContinuousSync.stop`, until the store closes, and until `signOut`, `detach` or `deleteAccount`
-  /// ends the binding to the user: it does not bind the store again.
-  ///
-  /// - Parameters:
-  ///   - remote: as of `sync`
-  ///   - user: as of `sync`
-  ///   - options: as of `sync`, for each sync; `first` is for the one that binds the store. `isDryRun`, `verify`,
-  ///     `purge`, `acceptLoss` and `recreate` are for single calls
-  ///   - seconds: from the end of a sync to the next one: 1 to 31,536,000, and up to a tenth more at random; nil for
-  ///     syncs after commits and on request only
-  ///   - network: returns the network, before each sync: without one it is asked again every 5 seconds; on a metered one
-  ///     no assets are transferred. Called on the library's thread
-  ///   - observer: called with each new state, on the library's thread, in order. It must not close the store
-  /// - Throws: `SatchelError` `.invalid` for such options and for another interval, `.busy` when the store is kept in
-  ///   sync already, `.readOnly`, `.closed`, `.noMemory`
-  public func runSync(
-    with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
-    every seconds: Int64? = 60, network: @escaping @Sendable () -> Network = { .free },
-    observer: @escaping @Sendable (ContinuousSync.Status) -> Void = { _ in }
-  ) throws -> ContinuousSync {
-    _ = try identity(of: remote)
-    let single = [
-      ("dry run", options.isDryRun), ("verify", options.verify), ("purge", options.purge),
-      ("accept loss", options.acceptLoss), ("recreate", options.recreate),
-    ]
-    if let (name, _) = single.first(where: \.1) {
-      throw SatchelError(.invalid, "\(name): is for a single sync, and not for keeping a store in sync")
-    }
-    if let seconds, !(1...31_536_000).contains(seconds) {
-      throw SatchelError(.invalid, "every: \(seconds) seconds are not between 1 and 31,536,000")
-    }
-    let new = try ContinuousSync(
-      self, remote, user, options, interval: seconds.map { $0 * 1000 }, network: network, observer: observer)
-    try continuousSync.withLock { known in
-      if let known, known.status.state != .ended {
-        throw SatchelError(.busy, "\(path): the store is kept in sync already; stop that first")
-      }
-      known = new
-    }
-    try new.start(self)
-    return new
-  }
-
-  fileprivate func forget(_ sync: ContinuousSync) { continuousSync.withLock { if $0 === sync { $0 = nil } } }
-
-  /// Ends keeping the store in sync, because it no longer belongs to the user.
-  func endContinuousSync(_ reason: StaticString) {
-    continuousSync.withLock { $0 }?.end(telling: SatchelError(.foreign, "\(path): \(reason)"))
   }
 }

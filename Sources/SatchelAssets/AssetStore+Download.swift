@@ -77,7 +77,7 @@ package final class PartialAsset {
   /// Begins with what an earlier download has left, if anything.
   ///
   /// - Parameter unit: goes on at a multiple of it, unless all bytes are there
-  package func resume(_ unit: Int64) throws {
+  fileprivate func resume(_ unit: Int64) throws {
     guard !isNoted, let known = try store.read({ try $0.transfer(of: origin) }) ?? nil else { return }
     let file: AssetFolder.Incoming?
     do {

@@ -4,8 +4,8 @@ import SatchelRemote
 /// How a session keeps what it shows fresh.
 extension Session {
   /// Asks the source again for what the screen shows, as when somebody pulls the list down: also for what is fresh, and
-  /// for what failed before its time. Returns at once; the screen is refreshing from now on, until the answer is shown or
-  /// the reason why there is none. Without a source it does nothing.
+  /// for what failed before its time. Returns at once; the screen is refreshing from now on, until the answer or
+  /// the error is shown. Without a source it does nothing.
   public func refresh() throws {
     let (location, generation) = try current()
     guard asksSource else { return }

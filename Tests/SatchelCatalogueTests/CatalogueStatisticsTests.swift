@@ -18,8 +18,7 @@ struct CatalogueStatisticsTests {
   @Test("what regions keep counts once, whatever they share")
   func regions() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 2)
+    let source = try City.source(places: 3, entities: 2)
     let west = try store.catalogue.regions.create("west", City.region(0..<2))
     var definition = try City.region(1..<3)
     definition.assets = false

@@ -15,8 +15,7 @@ struct PinnedBytesTests {
   @Test("a prune counts the candidates that regions have, and nothing else")
   func candidates() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 3, hours: "1")
+    let source = try City.source(places: 3, entities: 3, hours: "1")
     let region = try store.catalogue.regions.create("trip", City.region(0..<2))
     try region.download(from: source)
     try store.catalogue.refresh(City.location(2), from: source)
@@ -59,8 +58,7 @@ struct PinnedBytesTests {
   @Test("a prune of assets counts the bytes that regions keep from its limit")
   func assets() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 2, entities: 2)
+    let source = try City.source(places: 2, entities: 2)
     let region = try store.catalogue.regions.create("trip", City.region(0..<2))
     try region.download(from: source)
     store.clock.advance(2 * hour)

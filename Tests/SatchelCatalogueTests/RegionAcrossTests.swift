@@ -183,8 +183,7 @@ struct RegionAcrossTests {
     let store = try CatalogueFixture(onDisk: true)
     let other = try store.another()
     defer { try? other.close() }
-    let source = RegionSource()
-    try City.fill(source, places: 6, entities: 1)
+    let source = try City.source(places: 6, entities: 1)
     let definition = try City.region(0..<6)
     let stores = [store.satchel, other]
     let states = Mutex<[RegionState?]>([])

@@ -9,16 +9,10 @@ struct RegionDownloadingTests {
   @Test("A download gets all content and all pictures, and is complete")
   func download() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 4)
+    let source = try City.source(places: 3, entities: 4)
     let region = try store.catalogue.regions.create("trip", City.region(0..<3))
-    let seen = Mutex<[RegionProgress]>([])
-    let report = try region.download(
-      from: source,
-      progress: { now in
-        seen.withLock { $0.append(now) }
-        return true
-      })
+    let seen = SeenProgress()
+    let report = try region.download(from: source, progress: seen.add)
     #expect(report.state == .complete)
     #expect(report.failed.isEmpty)
     #expect(report.requests == 3)
@@ -26,7 +20,7 @@ struct RegionDownloadingTests {
     #expect(report.size.entities == 12)
     #expect(report.size.sections == 3)
     #expect(report.size.requestsLeft == 0)
-    let all = seen.withLock { $0 }
+    let all = seen.all
     for (before, after) in zip(all, all.dropFirst()) {
       #expect(before.itemsDone <= after.itemsDone && before.bytesDone <= after.bytesDone)
       #expect(before.items <= after.items)
@@ -45,20 +39,14 @@ struct RegionDownloadingTests {
   @Test("An item that fails is listed, and does not stop the others")
   func failures() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 2)
+    let source = try City.source(places: 3, entities: 2)
     source.fail(try City.location(1).keys[0].text)
     source.fail(City.url(0, 1))
     let region = try store.catalogue.regions.create("trip", City.region(0..<3))
-    let progress = Mutex(RegionProgress())
-    let report = try region.download(
-      from: source,
-      progress: { now in
-        progress.withLock { $0 = now }
-        return true
-      })
+    let seen = SeenProgress()
+    let report = try region.download(from: source, progress: seen.add)
     // Two of three requests, and three of the four pictures that these have.
-    let last = progress.withLock { $0 }
+    let last = try #require(seen.all.last)
     #expect(last.itemsDone == 5 && last.items == 7)
     #expect(report.state == .partial)
     #expect(report.failed.count == 2)
@@ -77,8 +65,7 @@ struct RegionDownloadingTests {
   @Test("A location of which the source has nothing is not asked for again")
   func absent() throws {
     let store = try CatalogueFixture()
-    let source = RegionSource()
-    try City.fill(source, places: 1, entities: 1)
+    let source = try City.source(places: 1, entities: 1)
     let region = try store.catalogue.regions.create("trip", City.region(0..<2))
     let report = try region.download(from: source)
     #expect(report.state == .complete)
@@ -91,8 +78,7 @@ struct RegionDownloadingTests {
   @Test("An update asks only for what is expired or has an entity tag, and stores what changed")
   func update() throws {
     let store = try CatalogueFixture()
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 2)
+    let source = try City.source(places: 3, entities: 2)
     let region = try store.catalogue.regions.create("trip", City.region(0..<3))
     try region.download(from: source)
     source.set(try City.location(1), "[\(City.section(1, entities: 3))]", etag: "new")
@@ -113,29 +99,28 @@ struct RegionDownloadingTests {
   @Test("A cancelled download keeps what it has, and the next one goes on")
   func cancellation() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 3)
+    let source = try City.source(places: 3, entities: 3)
     let region = try store.catalogue.regions.create("trip", City.region(0..<3))
     var options = RegionDownloadOptions()
     options.parallel = 1
     var last = RegionProgress()
     for round in 0..<20 {
       let calls = Mutex(0)
-      let seen = Mutex<[RegionProgress]>([])
+      let seen = SeenProgress()
       let found = code {
         try region.download(
           from: source, options: options,
           progress: { now in
-            seen.withLock { $0.append(now) }
+            _ = seen.add(now)
             return calls.withLock { calls in
               calls += 1
               return calls < 4
             }
           })
       }
-      let first = try #require(seen.withLock { $0.first })
+      let first = try #require(seen.all.first)
       #expect(first.itemsDone >= last.itemsDone && first.bytesDone >= last.bytesDone, "round \(round)")
-      last = try #require(seen.withLock { $0.last })
+      last = try #require(seen.all.last)
       if found == nil { break }
       #expect(found == .cancelled)
     }
@@ -147,8 +132,7 @@ struct RegionDownloadingTests {
   @Test("The limit of a region is an error that names it, and what fits is there")
   func limit() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 1, entities: 8)
+    let source = try City.source(places: 1, entities: 8)
     var definition = try City.region(0..<1)
     definition.maxBytes = 6000
     let region = try store.catalogue.regions.create("trip", definition)
@@ -175,8 +159,7 @@ struct RegionDownloadingTests {
   @Test("Assets that are larger than a region allows do not belong to it")
   func largeAssets() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 1, entities: 3)
+    let source = try City.source(places: 1, entities: 3)
     source.set(City.url(0, 1), City.picture(0, 1, size: 100_000))
     var definition = try City.region(0..<1)
     definition.maxAssetSize = 50_000

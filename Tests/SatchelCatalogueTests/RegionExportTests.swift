@@ -13,8 +13,7 @@ struct RegionExportTests {
   /// A store with a complete region "trip" of two places, one of whose pictures is large.
   private func origin(hours: String? = nil) throws -> (CatalogueFixture, RegionSource) {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 3, hours: hours)
+    let source = try City.source(places: 3, entities: 3, hours: hours)
     source.set(City.url(0, 0), City.picture(0, 0, size: 300_000))
     let region = try store.catalogue.regions.create("trip", City.region(0..<2))
     #expect(try region.download(from: source).state == .complete)

@@ -75,6 +75,19 @@ final class RegionSource: ContentSource {
   }
 }
 
+/// The progress that a download has reported.
+final class SeenProgress: Sendable {
+  private let seen = Mutex<[RegionProgress]>([])
+
+  var all: [RegionProgress] { seen.withLock { $0 } }
+
+  /// - Returns: true, so that the download goes on
+  func add(_ progress: RegionProgress) -> Bool {
+    seen.withLock { $0.append(progress) }
+    return true
+  }
+}
+
 /// A city: places with sections of entities, each with a picture.
 enum City {
   static func location(_ number: Int) throws -> Location {
@@ -108,6 +121,13 @@ enum City {
         try location(number), "[\(section(number, entities: entities, hours: hours))]", etag: "e\(number)")
       for entity in 0..<entities { source.set(url(number, entity), picture(number, entity)) }
     }
+  }
+
+  /// A source with places, as `fill` makes them.
+  static func source(places: Int, entities: Int, hours: String? = nil) throws -> RegionSource {
+    let source = RegionSource()
+    try fill(source, places: places, entities: entities, hours: hours)
+    return source
   }
 
   static func region(_ numbers: Range<Int>) throws -> RegionDefinition {

@@ -87,8 +87,7 @@ struct RegionTests {
   @Test("No prune removes anything of a region: by bytes, age, expiry, section, scope and location")
   func prunes() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 3, hours: "1")
+    let source = try City.source(places: 3, entities: 3, hours: "1")
     let region = try store.catalogue.regions.create("trip", City.region(0..<2))
     try region.download(from: source)
     try store.catalogue.refresh(City.location(2), from: source)
@@ -125,8 +124,7 @@ struct RegionTests {
   @Test("Deleting one of two regions frees exactly what the other does not need")
   func overlap() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 3, entities: 3)
+    let source = try City.source(places: 3, entities: 3)
     let west = try store.catalogue.regions.create("west", City.region(0..<2))
     let east = try store.catalogue.regions.create("east", City.region(1..<3))
     try west.download(from: source)
@@ -150,8 +148,7 @@ struct RegionTests {
   @Test("What the active location shows stays when its region is deleted")
   func active() throws {
     let store = try CatalogueFixture()
-    let source = RegionSource()
-    try City.fill(source, places: 2, entities: 1)
+    let source = try City.source(places: 2, entities: 1)
     let region = try store.catalogue.regions.create("trip", City.region(0..<2))
     try region.download(from: source)
     try store.catalogue.setActiveLocation(City.location(1))
@@ -163,8 +160,7 @@ struct RegionTests {
   @Test("Delivered locations within a radius, or below a level, belong to a region")
   func surroundings() throws {
     let store = try CatalogueFixture()
-    let source = RegionSource()
-    try City.fill(source, places: 4, entities: 1)
+    let source = try City.source(places: 4, entities: 1)
     for number in 0..<4 { try store.catalogue.refresh(City.location(number), from: source) }
     // 0.01 degrees of latitude are 1.1 km.
     let near = try store.catalogue.regions.create(
@@ -182,8 +178,7 @@ struct RegionTests {
   @Test("A location of a region that is deleted makes it partial, and a download gets it again")
   func explicitDeletion() throws {
     let store = try CatalogueFixture()
-    let source = RegionSource()
-    try City.fill(source, places: 2, entities: 2)
+    let source = try City.source(places: 2, entities: 2)
     let region = try store.catalogue.regions.create("trip", City.region(0..<2))
     try region.download(from: source)
     try store.catalogue.deleteContext(City.location(0))
@@ -197,8 +192,7 @@ struct RegionTests {
   @Test("A store that is opened read-only lists its regions, and downloads nothing")
   func readOnly() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 1, entities: 1)
+    let source = try City.source(places: 1, entities: 1)
     try store.catalogue.regions.create("trip", City.region(0..<1)).download(from: source)
     var options = StoreOptions()
     options.isReadOnly = true
@@ -226,8 +220,7 @@ struct RegionTests {
   @Test("A backup that is restored has its regions")
   func backups() throws {
     let store = try CatalogueFixture(onDisk: true)
-    let source = RegionSource()
-    try City.fill(source, places: 2, entities: 2)
+    let source = try City.source(places: 2, entities: 2)
     try store.catalogue.regions.create("trip", City.region(0..<2)).download(from: source)
     let directory = try TemporaryDirectory()
     try store.satchel.backup(to: directory.path + "/backup")

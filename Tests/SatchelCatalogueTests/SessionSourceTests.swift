@@ -159,7 +159,7 @@ struct SessionSourceTests {
   }
 
   @Test(
-    "a screen is refreshing from the call of refresh until the last answer is shown, or why there is none")
+    "a screen is refreshing from the call of refresh until the last answer or the error is shown")
   func pulling() throws {
     let fixture = try CatalogueFixture(onDisk: true)
     try fixture.persist("s", SessionFixture.content("old", "s:1"), at: lyon)

@@ -15,18 +15,24 @@ import pytest
 _opened = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
+def started(variable: str, what: str) -> Dict[str, Any]:
+    """Where something is that run.py has started, by the variable in which it says so."""
+    text = os.environ.get(variable)
+    if not text:
+        pytest.fail(
+            f"these tests need {what}: run them as `make test-python` does, with\n"
+            "Tests/Servers/run.py ministack -- python -m pytest FILES",
+            pytrace=False,
+        )
+    found: Dict[str, Any] = json.loads(text)
+    return found
+
+
 class Backend:
     """A space of content.py that no other test uses."""
 
     def __init__(self) -> None:
-        text = os.environ.get("SATCHEL_TEST_CONTENT")
-        if not text:
-            pytest.fail(
-                "these tests need a backend: run them as `make test-python` does, with\n"
-                "Tests/Servers/run.py ministack -- python -m pytest FILES",
-                pytrace=False,
-            )
-        told: Dict[str, str] = json.loads(text)
+        told = started("SATCHEL_TEST_CONTENT", "a backend")
         name = f"python-{uuid.uuid4().hex}"
         self.url, self.other = f"{told['url']}/{name}", f"{told['other']}/{name}"
         self.closed = f"{told['closed']}/{name}"

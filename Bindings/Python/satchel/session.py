@@ -174,8 +174,8 @@ class Session(Dependent):
     def refresh(self) -> None:
         """Asks the source again, also for what is fresh, as when somebody pulls the list down.
 
-        Returns at once. The session is ``refreshing`` from then on, until the answer is shown, or the
-        ``error`` why there is none; the event "sections" reports the end. Without a source it does nothing.
+        Returns at once. The session is ``refreshing`` from then on, until the answer or the ``error`` is
+        shown; the event "sections" reports the end. Without a source it does nothing.
 
         :raises InvalidArgument: before :meth:`show`
         """

@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, List
 
 import pytest
 import tales
+from backend import started
 from helpers import FIXTURES, Clock
 from photo_files import NAMES, Album
 from record_devices import Device
@@ -137,15 +138,7 @@ def remote_copy(tmp_path: Path) -> Iterator[satchel.remote.Remote]:
 @pytest.fixture(scope="session")
 def told() -> Dict[str, Any]:
     """Where the object store is that Tests/Servers/run.py has started."""
-    text = os.environ.get("SATCHEL_TEST_S3")
-    if not text:
-        pytest.fail(
-            "these tests need an object store: run them as `make test-python` does, with\n"
-            "Tests/Servers/run.py ministack -- python -m pytest Bindings/Python/tests",
-            pytrace=False,
-        )
-    found: Dict[str, Any] = json.loads(text)
-    return found
+    return started("SATCHEL_TEST_S3", "an object store")
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 import Satchel
 
 extension CatalogueStatistics {
-  /// The content that offline regions keep, in words: "2 regions: 3 sections and 40 entities, 12.1 kB, with assets of 3.4 MB"; nil
-  /// without regions.
+  /// The content that offline regions keep, in words: "2 regions: 3 sections and 40 entities, 12.1 kB, with assets of
+  /// 3.4 MB"; nil without regions.
   var regionsText: String? {
     guard regions > 0 else { return nil }
     let content = """

@@ -9,8 +9,9 @@ struct StoreInfoCommand: ParsableCommand {
     discussion: """
       Shows the path, the size on disk including the WAL, the versions of the schema and of SQLite, the \
       number of places with content, the active location, what offline regions keep, how old the oldest content \
-      is and how many requests to sources failed, and the number and size of the assets: those that are here, of them files in the folder next to the store and variants; those that something refers to \
-      and that are elsewhere, in the remote or at a URL, or missing; and those whose upload waits.
+      is and how many requests to sources failed, and the number and size of the assets: those that are here, of \
+      them files in the folder next to the store and variants; those that something refers to and that are \
+      elsewhere, in the remote or at a URL, or missing; and those whose upload waits.
 
         satchel store info guide.satchel
 

@@ -5,7 +5,7 @@ import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 
-/// The states that an observer is told, for which a test can wait.
+/// The states that an observer receives, for which a test can wait.
 final class SyncStates: Sendable {
   private let lock = ConditionLock()
   nonisolated(unsafe) private var states: [ContinuousSync.Status] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Type, TypeVar
 
 from satchel.values import record_from, records_from
 
@@ -18,6 +18,8 @@ __all__ = [
     "report_from",
     "summary_from",
 ]
+
+_Sized = TypeVar("_Sized")
 
 
 @dataclass(frozen=True)
@@ -150,21 +152,17 @@ class RegionExport:
     bytes: int
 
 
+def _sized(kind: Type[_Sized], answer: Dict[str, Any]) -> _Sized:
+    """An answer of the library that has the size of a region, and what failed."""
+    size, failed = record_from(RegionSize, answer["size"]), records_from(RegionFailure, answer["failed"])
+    return record_from(kind, answer, size=size, failed=failed)
+
+
 def summary_from(answer: Dict[str, Any]) -> RegionSummary:
     """The summary of the library."""
-    return record_from(
-        RegionSummary,
-        answer,
-        size=record_from(RegionSize, answer["size"]),
-        failed=records_from(RegionFailure, answer["failed"]),
-    )
+    return _sized(RegionSummary, answer)
 
 
 def report_from(answer: Dict[str, Any]) -> RegionReport:
     """The report of the library."""
-    return record_from(
-        RegionReport,
-        answer,
-        size=record_from(RegionSize, answer["size"]),
-        failed=records_from(RegionFailure, answer["failed"]),
-    )
+    return _sized(RegionReport, answer)

@@ -30,9 +30,9 @@ class ContinuousSyncStatus:
 
     ``state`` is "idle": the next synchronization is due after a commit or the interval; "syncing"; "waiting":
     the last one failed, and is tried again; "held": there is no network; or "ended". ``last_sync`` is when it
-    synchronized last, and ``next_at`` when the next one is due without commits, in Unix milliseconds; None
-    when there is none. ``failures`` counts the attempts that failed since the last success, ``error`` is why
-    the last one did, or why it ended. ``report`` is that of the last synchronization; None after a failure.
+    synchronized last, and ``next_at`` when the next one is due without commits, in Unix milliseconds or None.
+    ``failures`` counts the attempts that failed since the last success; ``error`` is the cause of the last
+    failure, or of the end, or None. ``report`` is that of the last synchronization; None after a failure.
     """
 
     state: str
