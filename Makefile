@@ -16,7 +16,7 @@ MAJOR := $(firstword $(subst ., ,$(VERSION)))
 SONAME := libsatchel.so.$(MAJOR)
 BUILD := .build-lib
 STAGED := $(BUILD)/stage/libsatchel.so.$(VERSION)
-SOURCES := Package.swift Scripts/build.sh Scripts/collectable.py Scripts/order.py $(shell find Include Sources -type f -not -name '*.in')
+SOURCES := Package.swift Scripts/build.sh Scripts/collectable.py Scripts/split.py Scripts/order.py $(shell find Include Sources -type f -not -name '*.in')
 LOGS := .build-test/logs
 PYTHON := .venv/bin/python
 

@@ -5463,8 +5463,11 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * | ----------- | --------------- | ------------------------------------------------ |
  * | `where`     | object          | a condition, see below                           |
  * | `order_by`  | string or array | a path, "-path" for descending order, or several |
+ * | `nulls`     | string          | "first" or "last": where missing and null values sort |
  * | `limit`     | integer         | the maximum number of records                    |
  * | `offset`    | integer         | the number of records to skip                    |
+ * | `after`     | string          | the cursor of a page, see satchel_records_page() |
+ * | `select`    | array           | the paths of the values that documents have      |
  * | `documents` | boolean         | false leaves out `document`                      |
  *
  * A condition maps paths to values ({path: value}) or to operators ({path: {"eq", "ne",
@@ -5472,13 +5475,22 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * boolean}}); all of them must hold. {"any": [where, ...]}, {"all": [where, ...]} and
  * {"not": where} combine conditions. A path is "a.b" or a JSON Pointer; "@id",
  * "@created", "@modified", "@revision" and "@sync_status" are the fields of the record
- * itself. Numbers are compared with numbers by their exact value, strings by their UTF-8
+ * itself. A path that ends like the syntax of another library ("due desc", "due__gt"), or
+ * begins with "$.", is SATCHEL_EINVALID; a JSON Pointer names such a member.
+ * Numbers are compared with numbers by their exact value, strings by their UTF-8
  * bytes, and 1 equals 1.0. A range with a time such as "2027-03-05T09:30:00.000000Z" is
  * SATCHEL_EINVALID where a record has a text within a day of it that is not of this form,
  * in UTC with six digits of the second, since their order would not be that of the times.
  *
  * The order of values is: missing, null, false, true, numbers, strings, arrays, objects.
- * Equal values are in the order of insertion.
+ * Equal values are in the order of insertion. With `nulls`, missing and null values sort
+ * there, whatever the direction of `order_by` is.
+ *
+ * Indexes find the records of equality, "in", ranges, "prefix", "exists", of their
+ * negations, of "any" where each of its conditions has one, and of `order_by` with `limit`.
+ * The first query that orders 1,000 or more records by "@id", "@created" or "@modified" and
+ * has a `limit` makes an index of that field; `indexes` of a declaration may name it, too.
+ * satchel_records_explain() tells how a query runs.
  *
  * @anchor json_record_events
  * **Events.** Observers receive changes with the subject "records", see
@@ -5920,6 +5932,124 @@ SATCHEL_API satchel_status satchel_records_list(
  */
 SATCHEL_API satchel_status satchel_records_count(
     satchel_records *records, satchel_bytes query, int64_t *count);
+
+/**
+ * Returns the first records that match a query, and where the next page begins.
+ *
+ * A cursor names a place in the order: records that are written or deleted between two
+ * pages make none appear twice, and none that keeps its place missing. It costs the same
+ * for each page, where an index has the order.
+ *
+ * @param records   the collection
+ * @param query     a @ref json_record_query "query" with `limit`, the size of the page
+ * @param[out] out  {"records": array of @ref json_record "records", "cursor": string or
+ *                  null}; `cursor` is for `after` of the next query, which has the same
+ *                  `where`, `order_by` and `nulls`; null on the last page
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query, and for a cursor of a
+ * query with another order.
+ */
+SATCHEL_API satchel_status satchel_records_page(
+    satchel_records *records, satchel_bytes query, satchel_buffer *out);
+
+/**
+ * Tells how a query runs.
+ *
+ * | Member   | Type    | Meaning                                                            |
+ * | -------- | ------- | ------------------------------------------------------------------ |
+ * | `access` | string  | how records are found: "scan", "ids", "index", "relation", "union" |
+ * | `paths`  | array   | the paths of the indexes and relations that find them              |
+ * | `tests`  | array   | the paths that are tested of each record that is found             |
+ * | `order`  | string  | "insertion", "index" (the index has it), "sorted"                  |
+ * | `found`  | integer | the number of records that are found, up to 1,000                  |
+ * | `text`   | string  | the same as a sentence                                             |
+ *
+ * @param records   the collection
+ * @param query     a @ref json_record_query "query"; empty for all records
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query.
+ */
+SATCHEL_API satchel_status satchel_records_explain(
+    satchel_records *records, satchel_bytes query, satchel_buffer *out);
+
+/**
+ * Counts the records that match, by groups, and computes sums, averages and extremes.
+ *
+ * `{"group_by": "kind", "aggregates": [{"sum": "price"}]}` gives
+ * `[{"key": ["book"], "count": 2, "values": [30]}, ...]`. Sums of integers are exact; "sum"
+ * and "average" leave out what is not a number, "min" and "max" missing and null values.
+ * Missing and null values are one group. Where an index has the grouping path, counting
+ * reads one record of each group.
+ *
+ * | Field        | Type            | Meaning                                                  |
+ * | ------------ | --------------- | -------------------------------------------------------- |
+ * | `where`      | object          | as of a @ref json_record_query "query"                   |
+ * | `group_by`   | string or array | paths; without them, all records are one group           |
+ * | `aggregates` | array           | {"sum": path}, {"average": path}, {"min": path}, {"max": path} |
+ *
+ * @param records   the collection
+ * @param query     a JSON object of these fields, which may be left out; empty to count all
+ *                  records
+ * @param[out] out  a JSON array of {"key": array, "count": integer, "values": array}, in the
+ *                  order of the keys
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query, and where a value of a
+ * group is an array or an object.
+ */
+SATCHEL_API satchel_status satchel_records_aggregate(
+    satchel_records *records, satchel_bytes query, satchel_buffer *out);
+
+/**
+ * Changes members of all documents that match, by a JSON Merge Patch, in one transaction.
+ * The write is never spooled.
+ *
+ * @param records     the collection
+ * @param where       the condition, as of a @ref json_record_query "query"; empty for all
+ *                    records
+ * @param patch       a JSON object; null removes a member
+ * @param[out] count  the number of records that match; may be NULL
+ *
+ * **Returns** As satchel_records_update(); nothing is changed on failure.
+ */
+SATCHEL_API satchel_status satchel_records_update_where(
+    satchel_records *records, satchel_bytes where, satchel_bytes patch, int64_t *count);
+
+/**
+ * Deletes all records that match, and applies the relations that refer to them, in one
+ * transaction. The deletion is never spooled.
+ *
+ * @param records     the collection
+ * @param where       the condition, as of a @ref json_record_query "query"; empty for all
+ *                    records, which satchel_records_clear() deletes faster
+ * @param[out] count  the number of records that match; may be NULL
+ *
+ * **Returns** As satchel_records_delete(); nothing is changed on failure.
+ */
+SATCHEL_API satchel_status satchel_records_delete_where(
+    satchel_records *records, satchel_bytes where, int64_t *count);
+
+/**
+ * Writes the record that has the same value at a unique path as a document, or a new one,
+ * in one transaction. The write is never spooled.
+ *
+ * @param records        the collection
+ * @param path           the path of a unique index
+ * @param document       a JSON object in UTF-8 with a number, a string or a Boolean at the
+ *                       path; it replaces the stored document
+ * @param new_id         the id of a new record; empty for a random UUID
+ * @param[out] revision  the new revision; may be NULL
+ * @param[out] id        the id of the record; may be NULL
+ *
+ * **Returns** SATCHEL_EINVALID for a path without a unique index, and for a document without
+ * a value there; SATCHEL_ECONFLICT when another record has `new_id`; otherwise as
+ * satchel_records_put().
+ *
+ * **Ownership** The caller frees `id`: satchel_buffer_free().
+ */
+SATCHEL_API satchel_status satchel_records_upsert(
+    satchel_records *records, satchel_bytes path, satchel_bytes document, satchel_bytes new_id,
+    int64_t *revision, satchel_buffer *id);
 
 /**
  * Receives the notification that a live query has a new result.

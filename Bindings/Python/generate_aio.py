@@ -54,7 +54,8 @@ READS = {
     "Session": "state",
     "ContinuousSync": "status",
     "PhotoCatalogue": "export_shard get count query status modified_shards changes conflicts",
-    "Records": "get text record get_many list ids count conflicts warnings",
+    "Records": "get text record get_many list ids count page explain counts distinct sum average min max "
+    "conflicts warnings",
     "State": "get keys",
     "StateList": "items values",
     "StateMembers": "has values",

@@ -134,26 +134,6 @@ public func satchel_records_delete_many(
   }
 }
 
-@_cdecl("satchel_records_list") @implementation
-public func satchel_records_list(
-  _ records: OpaquePointer!, _ query: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
-) -> satchel_status {
-  guarded(emptying: out) { out in
-    var bytes: [UInt8] = []
-    try Handles.records.borrow(records).writeList(query.recordQuery(), into: &bytes)
-    try give(bytes, to: out)
-  }
-}
-
-@_cdecl("satchel_records_count") @implementation
-public func satchel_records_count(
-  _ records: OpaquePointer!, _ query: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
-) -> satchel_status {
-  guarded(returning: count, named: "count", orElse: 0) {
-    try Int64(Handles.records.borrow(records).count(query.recordQuery()))
-  }
-}
-
 @_cdecl("satchel_records_watch") @implementation
 public func satchel_records_watch(
   _ records: OpaquePointer!, _ query: satchel_bytes, _ callback: satchel_records_watch_callback!,
@@ -206,11 +186,4 @@ private func expected(_ revision: Int64) throws -> Int64? {
     throw SatchelError(.invalid, "if_revision: \(revision) is not a revision")
   }
   return revision == Int64(SATCHEL_ANY_REVISION) ? nil : revision
-}
-
-extension satchel_bytes {
-  /// Returns the bytes parsed as a query; empty bytes select all records.
-  fileprivate func recordQuery() throws -> RecordQuery {
-    try raw("query").isEmpty ? RecordQuery() : try RecordQuery(json: json("query"))
-  }
 }

@@ -119,7 +119,7 @@ struct LiveQueryTests {
     try tasks.put("a", Task(title: "Alpha"))
     let states = try (0..<2).map { _ in
       var builder = LiveState.Builder()
-      try tasks.each(open) { try builder.add($0, withDocument: true) }
+      try tasks.each(open) { try builder.add($0, for: $1) }
       return builder.state
     }
     let queries = LiveQueries()

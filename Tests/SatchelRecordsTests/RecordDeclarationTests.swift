@@ -71,7 +71,7 @@ struct RecordDeclarationTests {
     "an invalid declaration is rejected with a pointer",
     arguments: [
       #"{}"#, #"{"name":""}"#, #"{"name":"Courses"}"#, #"{"name":"1a"}"#, #"{"name":"c","indexes":[1]}"#,
-      #"{"name":"c","indexes":["a","a"]}"#, #"{"name":"c","indexes":["@id"]}"#,
+      #"{"name":"c","indexes":["a","a"]}"#, #"{"name":"c","indexes":["@revision"]}"#,
       #"{"name":"c","indexes":[""]}"#,
       #"{"name":"c","indexes":[{"path":"a","uniqe":true}]}"#, #"{"name":"c","relations":{"a":{}}}"#,
       #"{"name":"c","relations":{"a":{"collection":"B"}}}"#,

@@ -88,7 +88,7 @@ struct RecordNumbersTests {
     #expect(
       statements == [
         "BEGIN IMMEDIATE", "INSERT INTO record(id,", "INSERT INTO change(revision,", "COMMIT",
-        "BEGIN IMMEDIATE", "SELECT key FROM", "SELECT revision, created", "UPDATE record SET",
+        "BEGIN IMMEDIATE", "SELECT key FROM", "SELECT revision, created,", "UPDATE record SET",
         "INSERT INTO change(revision,", "COMMIT",
       ])
     #expect(try notes.count() == 3)

@@ -85,6 +85,9 @@ TEXTS: dict[str, Text] = {
         lambda chance: [{"title": None, "rooms": [chance.randrange(3)]}, {"n": None, "a": 1}]
     ),
     "record_query": _json(documents.record_query),
+    "record_condition": _json(documents.record_condition),
+    "record_groups": _json(documents.record_groups),
+    "unique_path": choosing("level", "title", "/a", "a desc", ""),
     "resolution": _json(documents.resolution),
     "collection": lambda dice: dice.choice(documents.COLLECTIONS).encode(),
     "bounds": _json(documents.bounds),

@@ -195,7 +195,7 @@ def records(dice: Dice) -> object:
     return documents if dice.random() < 0.5 else {each["id"]: each["document"] for each in documents}
 
 
-def record_query(dice: Dice) -> object:
+def record_query(dice: Dice) -> dict[str, object]:
     conditions = [
         {"level": dice.choice([1, 2])},
         {"level": {"gte": value(dice)}},
@@ -207,12 +207,30 @@ def record_query(dice: Dice) -> object:
     ]
     query = {
         "where": dice.choice(conditions),
-        "order_by": dice.choice(["level", "-title", "@created", ["level", "-@id"]]),
+        "order_by": dice.choice(["level", "-title", "@created", ["level", "-@id"], "level desc"]),
+        "nulls": dice.choice(["first", "last", "middle"]),
+        "select": dice.choice([["title"], ["notes", "a.b"], ["@id"], [1]]),
+        "after": dice.choice(["", "AQ==", "AQ" + "A" * 30]),
         "limit": dice.choice([0, 1, 5, 2**40]),
         "offset": dice.choice([0, 1, 2**40]),
         "documents": dice.random() < 0.5,
     }
     return {key: query[key] for key in query if dice.random() < 0.5}
+
+
+def record_condition(dice: Dice) -> object:
+    return record_query(dice).get("where", {"title": "a"})
+
+
+def record_groups(dice: Dice) -> object:
+    query = {
+        "where": record_condition(dice),
+        "group_by": dice.choice(["level", ["level", "title"], "notes", "@created", 1]),
+        "aggregates": dice.choice(
+            [[], [{"sum": "level"}], [{"max": "title"}, {"average": "a"}], [{"mean": "a"}]]
+        ),
+    }
+    return {key: query[key] for key in query if dice.random() < 0.6}
 
 
 def bounds(dice: Dice) -> object:

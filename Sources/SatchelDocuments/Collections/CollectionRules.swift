@@ -4,10 +4,20 @@ import SatchelSync
 import SatchelStorage
 
 /// An index of a collection in the store.
-struct CollectionIndex: Sendable {
-  var id: Int64
-  var path: DocumentPath
-  var isUnique: Bool
+final class CollectionIndex: Sendable {
+  let id: Int64
+  let path: FieldPath
+  let isUnique: Bool
+
+  init(id: Int64, path: FieldPath, isUnique: Bool) {
+    (self.id, self.path, self.isUnique) = (id, path, isUnique)
+  }
+
+  /// The JSON Pointer of its values, for messages.
+  var pointer: String { if case .document(let path) = path { path.pointer } else { path.text } }
+
+  /// Whether it was made for a field of the records, which no declaration has to name.
+  var isOfRecord: Bool { if case .document = path { false } else { true } }
 }
 
 /// A relation of a collection in the store.
@@ -49,7 +59,7 @@ final class CollectionRules: Sendable {
       "SELECT id, path, is_unique FROM record_index WHERE collection = ? ORDER BY id", .integer(id)
     ) {
       indexes.append(
-        CollectionIndex(id: $0.anyInteger(0), path: try DocumentPath($0.text(1)), isUnique: $0.flag(2)))
+        CollectionIndex(id: $0.anyInteger(0), path: try FieldPath(stored: $0.text(1)), isUnique: $0.flag(2)))
     }
     self.indexes = indexes
     var relations: [CollectionRelation] = []

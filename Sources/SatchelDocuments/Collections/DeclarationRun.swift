@@ -113,6 +113,8 @@ struct DeclarationRun {
     _ known: [CollectionIndex], to prepared: PreparedDeclaration, _ row: CollectionState
   ) throws {
     for index in known where !prepared.indexes.contains(where: { $0.path.text == index.path.text }) {
+      // Those of fields of the records were made for queries, which would make them again.
+      if index.isOfRecord { continue }
       try drop(index)
     }
     for (path, isUnique) in prepared.indexes {
@@ -120,11 +122,7 @@ struct DeclarationRun {
         if index.isUnique == isUnique { continue }
         try drop(index)
       }
-      try connection.run(
-        "INSERT INTO record_index(collection, path, is_unique) VALUES(?, ?, ?)",
-        .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
-      let index = CollectionIndex(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
-      try IndexBuild(connection, row, index: index).run()
+      try IndexBuild.add(path, isUnique: isUnique, to: row, connection)
     }
   }
 

@@ -20,6 +20,19 @@ struct IndexBuild {
     self.index = index
   }
 
+  /// Adds an index to a collection.
+  ///
+  /// - Throws: as `run`
+  static func add(
+    _ path: FieldPath, isUnique: Bool, to row: CollectionState, _ connection: Connection
+  ) throws {
+    try connection.run(
+      "INSERT INTO record_index(collection, path, is_unique) VALUES(?, ?, ?)", .integer(row.id),
+      .text(path.text), .integer(isUnique ? 1 : 0))
+    let index = CollectionIndex(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
+    try IndexBuild(connection, row, index: index).run()
+  }
+
   /// - Throws: `.constraint` when the index is unique and two records have the same value; the message names
   ///   both
   func run() throws {
@@ -27,7 +40,7 @@ struct IndexBuild {
     var entries: [Entry] = []
     try RecordFetch(connection, row).all { candidate in
       let start = buffer.count
-      let field = candidate.document.field(index.path)
+      let field = try candidate.field(index.path)
       ValueKey.append(field, to: &buffer)
       if index.isUnique { try checkKind(field, candidate) }
       entries.append(Entry(start: start, end: buffer.count, row: candidate.row))
@@ -62,9 +75,9 @@ struct IndexBuild {
     case .array, .object:
       throw SatchelError(
         .constraint,
-        "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self)): \(index.path.pointer): "
+        "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self)): \(index.pointer): "
           + "a unique index accepts only numbers, strings and Booleans"
-      ).at(.record(row.name, candidate.key, pointer: index.path.pointer))
+      ).at(.record(row.name, candidate.key, pointer: index.pointer))
     default: break
     }
   }
@@ -77,14 +90,14 @@ struct IndexBuild {
       let (record, other) = (try id(record), try id(other))
       throw SatchelError(
         .constraint,
-        "\(row.name): \(index.path.pointer) cannot be unique: \(other) and \(record) have the same value",
+        "\(row.name): \(index.pointer) cannot be unique: \(other) and \(record) have the same value",
         underlying: BlockingRecord(name: "\(row.name)/\(other)")
-      ).at(.record(row.name, record.utf8, pointer: index.path.pointer))
+      ).at(.record(row.name, record.utf8, pointer: index.pointer))
     }
   }
 
   private func whole(_ record: Int64) throws -> [UInt8] {
-    try RecordTable(connection: connection).wholeKey(record, index.path)
+    try RecordTable(connection: connection).wholeKey(record, index)
   }
 
   private func id(_ record: Int64) throws -> String {

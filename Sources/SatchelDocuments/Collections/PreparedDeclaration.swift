@@ -5,7 +5,7 @@ import SatchelStorage
 /// A declaration that was validated on its own, before it is compared with that of the store.
 struct PreparedDeclaration {
   let declaration: CollectionDeclaration
-  let indexes: [(path: DocumentPath, isUnique: Bool)]
+  let indexes: [(path: FieldPath, isUnique: Bool)]
   let relations: [(path: DocumentPath, relation: RecordRelation)]
   let schema: RecordSchemaCheck?
   let sensitive: [DocumentPath]
@@ -28,12 +28,20 @@ struct PreparedDeclaration {
         throw SatchelError(.invalid, "\(declaration.name): \(error.message)")
       }
     }
-    indexes = try (declaration.indexes ?? []).map { (try path($0.path), $0.isUnique) }
+    indexes = try (declaration.indexes ?? []).map { index in
+      guard let field = FieldPath.indexed(index.path) else {
+        return (.document(try path(index.path)), index.isUnique)
+      }
+      guard !index.isUnique else {
+        throw SatchelError(.invalid, "\(declaration.name): the index of \"\(index.path)\" cannot be unique")
+      }
+      return (field, false)
+    }
     relations = try (declaration.relations ?? [:]).ordered {
       $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
     }.map { (try path($0.key), $0.value) }
     for (_, relation) in relations { try RecordID.checkCollection(relation.collection) }
-    for paths in [indexes.map(\.path), relations.map(\.path)] {
+    for paths in [indexes.map(\.path), relations.map { .document($0.path) }] {
       for (position, path) in paths.enumerated() where paths[..<position].contains(path) {
         throw SatchelError(.invalid, "\(declaration.name): the path \"\(path.text)\" is declared twice")
       }
@@ -41,8 +49,15 @@ struct PreparedDeclaration {
     schema = try declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
     sensitive = try (declaration.sensitive ?? []).map { try path($0) }
     try Self.checkSensitive(
-      sensitive, indexes.map(\.path), relations: relations.map(\.path), name: declaration.name)
+      sensitive, Self.documents(indexes), relations: relations.map(\.path), name: declaration.name)
     text = try naming("declaration") { try declaration.stored.json.serialized() }
+  }
+
+  /// The paths of the indexes into the documents.
+  var documentIndexes: [DocumentPath] { Self.documents(indexes) }
+
+  private static func documents(_ indexes: [(path: FieldPath, isUnique: Bool)]) -> [DocumentPath] {
+    indexes.compactMap { if case .document(let path) = $0.path { path } else { nil } }
   }
 
   /// Rejects indexes and relations of values that no document has.
@@ -50,7 +65,7 @@ struct PreparedDeclaration {
   /// - Parameter schema: of the collection
   /// - Throws: `.invalid`
   func checkPaths(_ schema: RecordSchemaCheck?) throws {
-    for path in indexes.map(\.path) + relations.map(\.path) {
+    for path in documentIndexes + relations.map(\.path) {
       try schema?.checkPath(path, of: declaration.name)
     }
   }
@@ -112,7 +127,7 @@ struct MovedPaths {
     var result = declaration
     result.indexes = []
     for index in declaration.indexes {
-      let path = try moved(index.path).path.text
+      let path = FieldPath.indexed(index.path) == nil ? try moved(index.path).path.text : index.path
       if let same = result.indexes.firstIndex(where: { $0.path == path }) {
         result.indexes[same].isUnique = result.indexes[same].isUnique || index.isUnique
       } else {
@@ -141,7 +156,9 @@ struct MovedPaths {
             + "\"\(after.text)\": declare \(what) of \"\(after.text)\"")
       }
     }
-    try check("the index", declared.indexes.map(\.path), before: known.indexes.map(\.path))
+    try check(
+      "the index", declared.documentIndexes,
+      before: known.indexes.map(\.path).filter { FieldPath.indexed($0) == nil })
     try check("the relation", declared.relations.map(\.path), before: known.relations.keys)
     try check("the sensitive field", declared.sensitive, before: known.sensitive)
   }

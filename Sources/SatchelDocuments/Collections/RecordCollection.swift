@@ -218,7 +218,7 @@ extension RecordCollection {
 
   /// Appends a record in the JSON form of the public interfaces; returns false when it does not exist.
   package func copyRecord(_ key: UnsafeRawBufferPointer, to bytes: inout [UInt8]) throws -> Bool {
-    try candidate(key) { try $0.write(into: &bytes, withDocument: true) } != nil
+    try candidate(key) { try $0.write(into: &bytes) } != nil
   }
 
   private func candidate<Result>(_ id: String, _ body: (borrowing Candidate) throws -> Result) throws
@@ -237,78 +237,6 @@ extension RecordCollection {
         let fetch = RecordFetch(connection, row, store: store)
         return try row.first(key, connection) { try fetch.one($0, of: key, body) }
       }
-    }
-  }
-
-  // MARK: Queries
-
-  /// Returns the records that match a query.
-  public func list(_ query: RecordQuery = RecordQuery()) throws -> [Record] {
-    var records: [Record] = []
-    try each(query) { records.append(try $0.record(withDocument: query.wantsDocuments)) }
-    return records
-  }
-
-  /// Returns the ids of the records that match a query.
-  public func ids(_ query: RecordQuery = RecordQuery()) throws -> [String] {
-    var ids: [String] = []
-    try each(query) { ids.append(String(decoding: $0.key, as: UTF8.self)) }
-    return ids
-  }
-
-  /// Appends the records that match as a JSON array in the form of the public interfaces.
-  package func writeList(_ query: RecordQuery, into bytes: inout [UInt8]) throws {
-    try writeList(CompiledQuery(query), into: &bytes) { _ in }
-  }
-
-  /// Appends them, and calls `visit` with each.
-  func writeList(
-    _ query: CompiledQuery, into bytes: inout [UInt8], _ visit: (borrowing Candidate) throws -> Void
-  ) throws {
-    bytes.append(UInt8(ascii: "["))
-    var isFirst = true
-    try each(query) { candidate in
-      if !isFirst { bytes.append(UInt8(ascii: ",")) }
-      isFirst = false
-      try visit(candidate)
-      try candidate.write(into: &bytes, withDocument: query.wantsDocuments)
-    }
-    bytes.append(UInt8(ascii: "]"))
-  }
-
-  /// Returns the number of records that match; order has no effect, limit and offset do.
-  public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
-    let found = try readInterruptibly { connection, row -> Int in
-      guard let filter = query.filter else { return try Int(row.count(connection)) }
-      return try QueryRun(self, connection, row: row).count(CompiledFilter(filter))
-    }
-    let remaining = max(0, found - max(0, query.offset))
-    return min(remaining, query.limit.map { max(0, $0) } ?? remaining)
-  }
-
-  /// Returns the number of records that match.
-  public func count(_ filter: RecordFilter) throws -> Int { try count(RecordQuery(filter)) }
-
-  func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
-    try each(CompiledQuery(query), visit)
-  }
-
-  func each(_ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
-    try readInterruptibly { connection, row in try QueryRun(self, connection, row: row).run(query, visit) }
-  }
-}
-
-extension Candidate {
-  /// Appends the JSON form of the public interfaces.
-  func write(into bytes: inout [UInt8], withDocument: Bool) throws {
-    let status = try syncStatus()
-    guard withDocument else {
-      return Record.write(
-        key, revision, created: created, modified: modified, status: status, body: nil, into: &bytes)
-    }
-    try plain {
-      Record.write(
-        key, revision, created: created, modified: modified, status: status, body: $0, into: &bytes)
     }
   }
 }

@@ -99,7 +99,7 @@ extension StoredDeclaration {
     var joined = StoredDeclaration()
 
     for index in indexes {
-      let path = try DocumentPath(index.path)
+      let path = try FieldPath(stored: index.path)
       guard let same = declared.indexes.first(where: { $0.path == path }) else {
         if !isWhole { joined.indexes.append(index) }
         continue
@@ -110,7 +110,7 @@ extension StoredDeclaration {
       }
       joined.indexes.append(RecordIndex(index.path, unique: same.isUnique))
     }
-    let indexed = try indexes.map { try DocumentPath($0.path) }
+    let indexed = try indexes.map { try FieldPath(stored: $0.path) }
     for (path, isUnique) in declared.indexes where !indexed.contains(path) {
       joined.indexes.append(RecordIndex(path.text, unique: isUnique))
     }

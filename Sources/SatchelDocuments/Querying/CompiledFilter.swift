@@ -3,38 +3,41 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A filter with parsed paths and operands.
-indirect enum CompiledFilter: Sendable {
-  case test(CompiledTest)
-  case all([CompiledFilter])
-  case any([CompiledFilter])
-  case not(CompiledFilter)
+/// A filter with parsed paths and operands. Negations are those of its tests: `not` of several conditions is another
+/// combination of the negated ones.
+final class CompiledFilter: Sendable {
+  enum Node: Sendable {
+    case test(CompiledTest)
+    case all([CompiledFilter])
+    case any([CompiledFilter])
+  }
+
+  let node: Node
 
   /// - Throws: `.invalid` for an invalid path, and for a range of values without an order
-  init(_ filter: RecordFilter) throws {
+  init(_ filter: RecordFilter, isNegated: Bool = false) throws {
     switch filter {
-    case .field(let path, let test): self = .test(try CompiledTest(path, test))
-    case .all(let parts): self = .all(try parts.map { try CompiledFilter($0) })
-    case .any(let parts): self = .any(try parts.map { try CompiledFilter($0) })
-    case .not(let part): self = .not(try CompiledFilter(part))
+    case .field(let path, let test): node = .test(try CompiledTest(path, test, isNegated: isNegated))
+    case .all(let parts):
+      let parts = try parts.map { try CompiledFilter($0, isNegated: isNegated) }
+      node = isNegated ? .any(parts) : .all(parts)
+    case .any(let parts):
+      let parts = try parts.map { try CompiledFilter($0, isNegated: isNegated) }
+      node = isNegated ? .all(parts) : .any(parts)
+    case .not(let part): node = try CompiledFilter(part, isNegated: !isNegated).node
     }
   }
 
-  /// Rejects paths to values that no document has.
-  ///
-  /// - Throws: `.invalid`
-  func check(_ schema: RecordSchemaCheck, of collection: String) throws {
-    switch self {
-    case .test(let test):
-      if case .document(let path) = test.path { try schema.checkPath(path, of: collection) }
-    case .all(let parts), .any(let parts):
-      for part in parts { try part.check(schema, of: collection) }
-    case .not(let part): try part.check(schema, of: collection)
+  /// Calls `body` with each test.
+  func eachTest(_ body: (CompiledTest) throws -> Void) rethrows {
+    switch node {
+    case .test(let test): try body(test)
+    case .all(let parts), .any(let parts): for part in parts { try part.eachTest(body) }
     }
   }
 
   func matches(_ candidate: borrowing Candidate) throws -> Bool {
-    switch self {
+    switch node {
     case .test(let test): return try test.matches(candidate)
     case .all(let parts):
       for part in parts where try !part.matches(candidate) { return false }
@@ -42,47 +45,26 @@ indirect enum CompiledFilter: Sendable {
     case .any(let parts):
       for part in parts where try part.matches(candidate) { return true }
       return false
-    case .not(let part): return try !part.matches(candidate)
     }
   }
 
-  /// Whether every record matches.
-  var isEmpty: Bool {
-    if case .all(let parts) = self { return parts.allSatisfy(\.isEmpty) }
-    return false
+  /// The conditions that must all hold, each a test or a choice; together they are the filter.
+  var conditions: [CompiledFilter] {
+    if case .all(let parts) = node { return parts.flatMap(\.conditions) }
+    return [self]
   }
 
-  /// Returns the filter without those of the required tests that an access path has proved.
-  func without(_ isProved: (CompiledTest) -> Bool) -> CompiledFilter {
-    switch self {
-    case .test(let test): isProved(test) ? .all([]) : self
-    case .all(let parts): .all(parts.map { $0.without(isProved) })
-    case .any, .not: self
-    }
-  }
-
-  /// The tests that must all hold, and whether they are the whole filter.
-  var required: (tests: [CompiledTest], isAll: Bool) {
-    switch self {
-    case .test(let test): return ([test], true)
-    case .all(let parts):
-      var (tests, isAll): ([CompiledTest], Bool) = ([], true)
-      for part in parts {
-        let inner = part.required
-        tests += inner.tests
-        isAll = isAll && inner.isAll
-      }
-      return (tests, isAll)
-    case .any, .not: return ([], false)
-    }
+  /// The test that the filter is; nil for a combination.
+  var test: CompiledTest? {
+    if case .test(let test) = node { return test }
+    return nil
   }
 }
 
 /// A test of one path.
-struct CompiledTest: Sendable {
+final class CompiledTest: Sendable {
   enum Test: Sendable {
     case equals(Operand)
-    case notEquals(Operand)
     case less(Operand, orEqual: Bool)
     case greater(Operand, orEqual: Bool)
     case oneOf(OperandSet)
@@ -93,11 +75,14 @@ struct CompiledTest: Sendable {
 
   let path: FieldPath
   let test: Test
+  /// Whether the records match that the test does not hold for.
+  let isNegated: Bool
   /// Of a range whose operand is a time.
   let times: TimeRange?
 
-  init(_ path: String, _ test: RecordTest) throws {
+  init(_ path: String, _ test: RecordTest, isNegated: Bool = false) throws {
     self.path = try FieldPath(path)
+    var isNegated = isNegated
     func ranged(_ value: JSONValue) throws -> Operand {
       switch value {
       case .int, .double, .bigNumber, .string: return Operand(value)
@@ -107,7 +92,9 @@ struct CompiledTest: Sendable {
     }
     switch test {
     case .equals(let value): self.test = .equals(Operand(value))
-    case .notEquals(let value): self.test = .notEquals(Operand(value))
+    case .notEquals(let value):
+      self.test = .equals(Operand(value))
+      isNegated.toggle()
     case .less(let value): self.test = .less(try ranged(value), orEqual: false)
     case .lessOrEqual(let value): self.test = .less(try ranged(value), orEqual: true)
     case .greater(let value): self.test = .greater(try ranged(value), orEqual: false)
@@ -117,6 +104,7 @@ struct CompiledTest: Sendable {
     case .contains(let value): self.test = .contains(Operand(value))
     case .exists(let wanted): self.test = .exists(wanted)
     }
+    self.isNegated = isNegated
     switch test {
     case .less(.string(let text)), .lessOrEqual(.string(let text)), .greater(.string(let text)),
       .greaterOrEqual(.string(let text)):
@@ -125,7 +113,9 @@ struct CompiledTest: Sendable {
     }
   }
 
-  func matches(_ candidate: borrowing Candidate) throws -> Bool {
+  func matches(_ candidate: borrowing Candidate) throws -> Bool { try holds(candidate) != isNegated }
+
+  private func holds(_ candidate: borrowing Candidate) throws -> Bool {
     let field = try candidate.field(path)
     let document = candidate.document
     if let times, case .document(let path) = path {
@@ -133,7 +123,6 @@ struct CompiledTest: Sendable {
     }
     switch test {
     case .equals(let operand): return operand.equals(field, in: document)
-    case .notEquals(let operand): return !operand.equals(field, in: document)
     case .less(let operand, let orEqual):
       guard let order = operand.order(of: field) else { return false }
       return order < 0 || orEqual && order == 0

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The path of an index, a relation or a query: into the document, or to a field of the record itself.
+/// The path of a query: into the document, or to a field of the record itself.
 enum FieldPath: Equatable, Sendable {
   case document(DocumentPath)
   case id
@@ -12,7 +12,17 @@ enum FieldPath: Equatable, Sendable {
   case syncStatus
 
   /// Reads a path of a query.
+  ///
+  /// - Throws: `.invalid`, also for one in the syntax of another library
   init(_ text: String) throws {
+    try WrongGuess.check(text)
+    try self.init(stored: text)
+  }
+
+  /// Reads a path of an index.
+  ///
+  /// - Throws: `.invalid`
+  init(stored text: String) throws {
     switch text {
     case "@id": self = .id
     case "@created": self = .created
@@ -21,6 +31,59 @@ enum FieldPath: Equatable, Sendable {
     case "@sync_status": self = .syncStatus
     default: self = .document(try DocumentPath(text))
     }
+  }
+
+  /// The path as queries write it.
+  var text: String {
+    switch self {
+    case .document(let path): path.text
+    case .id: "@id"
+    case .created: "@created"
+    case .modified: "@modified"
+    case .revision: "@revision"
+    case .syncStatus: "@sync_status"
+    }
+  }
+}
+
+extension FieldPath {
+  /// The field of records that an index can have the order of; nil for others.
+  static func indexed(_ text: String) -> FieldPath? {
+    switch text {
+    case "@id": .id
+    case "@created": .created
+    case "@modified": .modified
+    default: nil
+    }
+  }
+}
+
+/// Paths that look like the syntax of another library, and name no member that an app would have.
+enum WrongGuess {
+  /// - Throws: `.invalid` with the form that was probably meant
+  static func check(_ text: String) throws {
+    if let reason = reason(text) { throw SatchelError(.invalid, "\"\(text)\": \(reason)") }
+  }
+
+  private static func reason(_ text: String) -> String? {
+    // A JSON Pointer is no guess.
+    if text.utf8.first == UInt8(ascii: "/") { return nil }
+    if text.hasPrefix("$.") {
+      return "a path begins with the member, without \"$\": \"\(text.dropFirst(2))\""
+    }
+    for word in [" desc", " asc"] where text.lowercased().hasSuffix(word) {
+      let path = text.dropLast(word.utf8.count)
+      return "the order of a path is descending with \"-\" before it: \"\(word == " desc" ? "-" : "")\(path)\""
+    }
+    let operators = [
+      "gt", "gte", "lt", "lte", "in", "ne", "exact", "iexact", "contains", "icontains", "startswith", "isnull",
+    ]
+    for name in operators where text.hasSuffix("__" + name) {
+      let path = text.dropLast(name.utf8.count + 2)
+      let known = ["startswith": "prefix", "icontains": "contains", "exact": "eq", "iexact": "eq", "isnull": "exists"]
+      return "an operator is a member of the path's condition: {\"\(path)\": {\"\(known[name] ?? name)\": ...}}"
+    }
+    return nil
   }
 }
 
@@ -64,93 +127,8 @@ extension DocumentPath: Equatable {
     left.keys == right.keys && (left.reachesArrays == right.reachesArrays || !left.hasIndex)
   }
 
-  private var hasIndex: Bool {
+  /// Whether a component may be the index of an array.
+  var hasIndex: Bool {
     keys.contains { $0.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
-  }
-}
-
-/// Encodes values as bytes in the order that a query requests; the keys of several values are concatenated.
-enum OrderKey {
-  /// Appends the key of one value.
-  static func append(_ value: FieldValue, descending: Bool, to bytes: inout [UInt8]) {
-    let start = bytes.count
-    switch value {
-    case .string(let text): append(text, to: &bytes)
-    case .ownedString(let text): text.withUnsafeBytes { append($0, to: &bytes) }
-    case .bigNumber(let number): ValueKey.appendWhole(number, to: &bytes)
-    default: ValueKey.append(value, to: &bytes)
-    }
-    if descending { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
-  }
-
-  /// Appends a whole string, with a terminator that sorts before everything that may follow.
-  private static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-    bytes.append(ValueKey.string)
-    for byte in text {
-      bytes.append(byte)
-      if byte == 0 { bytes.append(0xFF) }
-    }
-    bytes.append(0)
-    bytes.append(0)
-  }
-}
-
-extension RecordTable {
-  /// Returns the key of a record's whole value at a path, by which values are compared whose key in an index does
-  /// not identify them.
-  func wholeKey(_ row: Int64, _ path: DocumentPath) throws -> [UInt8] {
-    let body = try body(row) ?? []
-    var key: [UInt8] = []
-    body.withUnsafeBytes { OrderKey.append(DocumentReader($0).field(path), descending: false, to: &key) }
-    return key
-  }
-}
-
-/// Rows with their order keys, for sorting.
-struct OrderedRows {
-  private struct Entry {
-    var start: Int
-    var end: Int
-    var row: Int64
-  }
-
-  private let order: [CompiledQuery.Order]
-  private var buffer: [UInt8] = []
-  private var entries: [Entry] = []
-
-  init(_ order: [CompiledQuery.Order]) { self.order = order }
-
-  var isEmpty: Bool { entries.isEmpty }
-
-  mutating func add(_ candidate: borrowing Candidate) throws {
-    let start = buffer.count
-    for part in order {
-      OrderKey.append(try candidate.field(part.path), descending: part.isDescending, to: &buffer)
-    }
-    entries.append(Entry(start: start, end: buffer.count, row: candidate.row))
-  }
-
-  /// The number of comparisons after which sorting may be stopped: a few milliseconds of them.
-  private static let checkInterval = 1 << 16
-
-  /// Removes all rows and returns them in order, equal ones in insertion order.
-  ///
-  /// - Throws: `.cancelled` when the call has to stop
-  mutating func removeSorted() throws -> [Int64] {
-    var comparisons = 0
-    try buffer.withUnsafeBytes { buffer in
-      try entries.sort { left, right in
-        comparisons += 1
-        if comparisons % Self.checkInterval == 0 { try InterruptibleCall.check() }
-        let order = UnsafeRawBufferPointer(rebasing: buffer[left.start..<left.end]).order(
-          against: UnsafeRawBufferPointer(rebasing: buffer[right.start..<right.end]))
-        return order == 0 ? left.row < right.row : order < 0
-      }
-    }
-    defer {
-      entries.removeAll(keepingCapacity: true)
-      buffer.removeAll(keepingCapacity: true)
-    }
-    return entries.map(\.row)
   }
 }

@@ -1,132 +1,137 @@
 import SatchelCore
 import SatchelStorage
-import SatchelSync
 
-/// The access path of a query: how the records that may match are found.
+/// How a query finds the records that may match, what it tests of them, and how it puts them in order.
 struct QueryPlan {
-  /// An index and a set of its keys.
-  struct Access {
-    var index: CollectionIndex
-    var keys: KeyRanges
-    /// The part of the filter that such keys do not prove.
-    var rest: CompiledFilter
-  }
-
-  /// Some ids.
-  struct IDs {
-    var ids: Set<[UInt8]>
-    /// The part of the filter that the ids do not prove.
-    var rest: CompiledFilter
-  }
-
-  /// The references of a relation to some records.
-  struct References {
-    var relation: CollectionRelation
-    /// The ids of the referenced records.
-    var targets: Set<[UInt8]>
-    /// The part of the filter that such references do not prove.
-    var rest: CompiledFilter
-
-    /// - Returns: nil for a test that references do not decide
-    init?(_ test: CompiledTest, _ relation: CollectionRelation, rest: CompiledFilter) {
-      guard relation.path.isPath(test.path) else { return nil }
-      let operands: [Operand]
-      switch test.test {
-      case .contains(let operand) where relation.isMany: operands = [operand]
-      case .equals(let operand) where !relation.isMany: operands = [operand]
-      case .oneOf(let set) where !relation.isMany: operands = set.operands
-      default: return nil
-      }
-      let ids = operands.compactMap { if case .string(let id) = $0.content { id } else { nil } }
-      // A missing reference may be null; the elements of a list are ids.
-      guard relation.isMany || ids.count == operands.count else { return nil }
-      self.relation = relation
-      self.rest = rest
-      targets = Set(ids)
-    }
-  }
-
-  enum AccessPath {
+  indirect enum Access {
     /// All records, in insertion order.
     case scan
-    /// By their ids.
-    case ids(IDs)
-    /// By the keys of an index that narrow the filter.
-    case index(Access)
-    /// By the references that narrow the filter.
-    case references(References)
-    /// By an index in the requested order.
-    case ordered(Access)
+    case ids(Set<[UInt8]>)
+    case index(CollectionIndex, KeyRanges)
+    /// The records that refer to some records by a relation.
+    case references(CollectionRelation, targets: Set<[UInt8]>)
+    /// The records that any of these finds.
+    case union([Access])
   }
 
-  var path: AccessPath
+  enum Order: String {
+    case insertion
+    /// Matching records are sorted.
+    case sorted
+    /// The index that finds the records has them in order.
+    case index
+  }
 
-  /// - Parameter limited: whether only the first of the matching records are requested
-  init(
-    _ filter: CompiledFilter, order: [CompiledQuery.Order], limited: Bool, _ rules: CollectionRules,
-    estimate: (Access) throws -> Int, estimateReferences: (References) throws -> Int
-  ) throws {
-    let (tests, isAll) = filter.required
-    for test in tests {
-      guard let ids = Self.ids(test) else { continue }
-      var isFound = false
-      let rest = filter.without { test in
-        // The ids are those of the first such test.
-        if isFound || Self.ids(test) == nil { return false }
-        isFound = true
-        return true
-      }
-      path = .ids(IDs(ids: ids, rest: rest))
-      return
+  var access: Access
+  /// The conditions that the access does not prove.
+  var rest: [CompiledFilter]
+  var order: Order
+}
+
+/// Decides how a query runs.
+struct QueryPlanner {
+  let indexes: [CollectionIndex]
+  let relations: [CollectionRelation]
+  /// The number of the collection's records.
+  let count: () throws -> Int
+  /// The number of records that an access finds, up to a limit.
+  let estimate: (_ access: QueryPlan.Access, _ limit: Int) throws -> Int
+
+  /// An access, and the conditions that it proves.
+  fileprivate struct Found {
+    var access: QueryPlan.Access
+    var proved: [CompiledFilter]
+    /// As of `KeyRanges`.
+    var rank: Int
+
+    func rest(of conditions: [CompiledFilter]) -> [CompiledFilter] {
+      conditions.filter { condition in !proved.contains { $0 === condition } }
     }
-    var best: Access?
-    var bestEstimate: Int?
-    for index in rules.indexes {
-      guard let access = Self.access(index, tests, filter: filter) else { continue }
-      guard let known = best else {
-        best = access
-        continue
-      }
-      if access.keys.rank > known.keys.rank { continue }
-      if access.keys.rank < known.keys.rank || index.isUnique && access.keys.rank == 0 {
-        (best, bestEstimate) = (access, nil)
-        continue
-      }
-      let (left, right) = (try bestEstimate ?? estimate(known), try estimate(access))
-      if right < left { (best, bestEstimate) = (access, right) } else { bestEstimate = left }
-    }
-    var references: (found: References, estimate: Int)?
-    for relation in rules.relations {
-      for test in tests {
-        let rest = isAll && tests.count == 1 ? .all([]) : filter
-        guard let found = References(test, relation, rest: rest) else { continue }
-        let estimate = try estimateReferences(found)
-        if references.map({ estimate < $0.estimate }) ?? true { references = (found, estimate) }
+  }
+
+  /// The number of records up to which accesses are compared.
+  private static let compared = 512
+
+  /// - Parameter wanted: the number of the first matching records that are requested; nil for all
+  func plan(_ filter: CompiledFilter, order: [CompiledQuery.Order] = [], wanted: Int? = nil) throws -> QueryPlan {
+    let conditions = filter.conditions
+    let best = try best(conditions)
+    if let first = order.first, let index = indexes.first(where: { $0.path == first.path }) {
+      let narrowed = access(index, conditions)
+      let walk = narrowed ?? Found(access: .index(index, .everything), proved: [], rank: 3)
+      if try isBetter(walk, isNarrowed: narrowed != nil, index, than: best, wanted: wanted) {
+        return QueryPlan(access: walk.access, rest: walk.rest(of: conditions), order: .index)
       }
     }
-    if let references,
-      try best.map({ try $0.keys.rank > 1 || references.estimate < bestEstimate ?? estimate($0) }) ?? true
+    let order = order.isEmpty ? QueryPlan.Order.insertion : .sorted
+    if let best, case let rest = best.rest(of: conditions), best.rank < 3 || rest.isEmpty,
+      try wanted != nil && order == .insertion || !isLargePart(best, rest)
     {
-      path = .references(references.found)
-      return
-    }
-    // After an equality test, sorting the matching records costs less than walking the index in order.
-    if let first = order.first, best.map({ $0.keys.rank > 1 || $0.index.path.isPath(first.path) }) ?? limited,
-      let index = rules.indexes.first(where: { $0.path.isPath(first.path) })
-    {
-      let access = Self.access(index, tests, filter: filter)
-      if limited || access != nil {
-        path = .ordered(access ?? Access(index: index, keys: .everything, rest: filter))
-        return
-      }
+      return QueryPlan(access: best.access, rest: rest, order: order)
     }
     // A test for existence is not selective enough.
-    path = best.map { $0.keys.rank < 3 || $0.rest.isEmpty ? .index($0) : .scan } ?? .scan
+    return QueryPlan(access: .scan, rest: conditions, order: order)
+  }
+
+  /// Whether a scan of the collection reads so many records faster than one look-up for each.
+  private func isLargePart(_ found: Found, _ rest: [CompiledFilter]) throws -> Bool {
+    if rest.isEmpty { if case .ids = found.access {} else { return false } }
+    let most = max(64, try count() / 3)
+    return try estimate(found.access, most + 1) > most
+  }
+
+  /// Whether records are read in the order of an index, and not sorted after the best access has found them.
+  private func isBetter(
+    _ walk: Found, isNarrowed: Bool, _ index: CollectionIndex, than best: Found?, wanted: Int?
+  ) throws -> Bool {
+    guard let best else { return wanted != nil }
+    if case .index(let other, _) = best.access, other === index { return true }
+    guard let wanted else { return false }
+    if best.rank == 0, case .ids = best.access { return false }
+    // Where one of n records matches, the walk reads n for each that is wanted.
+    let bound = Int(Double(max(1, wanted)) * Double(try count())).squareRoot
+    return try estimate(best.access, bound + 1) > bound
+  }
+
+  /// Returns the access that finds the fewest records; nil when only a scan finds them.
+  private func best(_ conditions: [CompiledFilter]) throws -> Found? {
+    var found: [Found] = []
+    for condition in conditions {
+      if let ids = condition.test.flatMap(Self.ids) {
+        return Found(access: .ids(ids), proved: [condition], rank: 0)
+      }
+    }
+    found += indexes.compactMap { access($0, conditions) }
+    for relation in relations { found += conditions.compactMap { references(relation, $0) } }
+    for condition in conditions { if let union = try union(condition) { found.append(union) } }
+    guard var best = found.first else { return nil }
+    guard found.count > 1 else { return best }
+    if let unique = found.first(where: { $0.rank == 0 && $0.isUnique }) { return unique }
+    var fewest = try estimate(best.access, Self.compared)
+    for other in found.dropFirst() {
+      let number = try estimate(other.access, Self.compared)
+      if number < fewest || number == fewest && other.rank < best.rank { (best, fewest) = (other, number) }
+    }
+    return best
+  }
+
+  /// Returns the records that any of the conditions of a choice finds; nil when one of them needs a scan.
+  private func union(_ condition: CompiledFilter) throws -> Found? {
+    guard case .any(let parts) = condition.node else { return nil }
+    var (accesses, isProved, rank): ([QueryPlan.Access], Bool, Int) = ([], true, 1)
+    for part in parts {
+      let conditions = part.conditions
+      guard let found = try best(conditions), found.rank < 3 else { return nil }
+      accesses.append(found.access)
+      isProved = isProved && found.rest(of: conditions).isEmpty
+      rank = max(rank, found.rank)
+    }
+    return Found(access: .union(accesses), proved: isProved ? [condition] : [], rank: rank)
   }
 
   /// Returns the ids that a test allows; nil for a test that ids do not decide.
   private static func ids(_ test: CompiledTest) -> Set<[UInt8]>? {
-    guard case .id = test.path else { return nil }
+    guard case .id = test.path, !test.isNegated else { return nil }
     let operands: [Operand]
     switch test.test {
     case .equals(let operand): operands = [operand]
@@ -136,94 +141,41 @@ struct QueryPlan {
     return Set(operands.compactMap { if case .string(let id) = $0.content { id } else { nil } })
   }
 
-  /// Returns the keys of an index that satisfy a filter; nil when they cannot decide any test.
-  private static func access(
-    _ index: CollectionIndex, _ tests: [CompiledTest], filter: CompiledFilter
-  ) -> Access? {
+  /// Returns the keys of an index that satisfy some of the conditions; nil when they cannot decide any.
+  private func access(_ index: CollectionIndex, _ conditions: [CompiledFilter]) -> Found? {
     var keys: KeyRanges?
-    for test in tests where index.path.isPath(test.path) {
-      guard let ranges = KeyRanges(test.test) else { continue }
+    var proved: [CompiledFilter] = []
+    for condition in conditions {
+      guard let test = condition.test, test.path == index.path, let ranges = KeyRanges(test) else { continue }
       if keys == nil { keys = ranges } else { keys?.narrow(ranges) }
+      if test.test.isDecidedByKeys { proved.append(condition) }
     }
-    guard let keys else { return nil }
-    let rest = filter.without { index.path.isPath($0.path) && $0.test.isDecidedByKeys }
-    return Access(index: index, keys: keys, rest: rest)
-  }
-}
-
-extension DocumentPath {
-  func isPath(_ other: FieldPath) -> Bool {
-    if case .document(let path) = other { return path == self }
-    return false
-  }
-}
-
-/// Reads records by row, or all of a collection.
-struct RecordFetch {
-  private let connection: Connection
-  private let row: CollectionState
-  private let status: RecordStatusReader
-
-  /// - Parameter store: required to read sensitive fields
-  init(_ connection: Connection, _ row: CollectionState, store: RecordStore? = nil) {
-    self.connection = connection
-    self.row = row
-    status = RecordStatusReader(connection, row, store: store)
+    return keys.map { Found(access: .index(index, $0), proved: proved, rank: $0.rank) }
   }
 
-  /// Reads one record; returns nil when it does not exist, or has another id than `key`.
-  func one<Result>(
-    _ record: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
-  ) throws -> Result? {
-    let statement = try connection.prepared(
-      "SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id = ?")
-    defer { statement.reset() }
-    try statement.bind(.integer(record), at: 1)
-    guard try statement.step() else { return nil }
-    if let key, statement.bytes(1).order(against: key) != 0 { return nil }
-    return try body(try Candidate(statement, status))
-  }
-
-  /// Visits all records in insertion order, until `visit` returns false.
-  func all(_ visit: (borrowing Candidate) throws -> Bool) throws {
-    let base = RecordRow.base(of: row.id)
-    let statement = try connection.prepared(
-      """
-      SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id > ? AND id < ? ORDER BY id
-      """)
-    defer { statement.reset() }
-    try statement.bind(.integer(base), at: 1)
-    try statement.bind(.integer(base + row.numbers.next), at: 2)
-    while try statement.step() {
-      guard try visit(try Candidate(statement, status)) else { return }
+  /// Returns the references of a relation that a condition asks for; nil for one that they do not decide.
+  private func references(_ relation: CollectionRelation, _ condition: CompiledFilter) -> Found? {
+    guard let test = condition.test, !test.isNegated, test.path == .document(relation.path) else { return nil }
+    let operands: [Operand]
+    switch test.test {
+    case .contains(let operand) where relation.isMany: operands = [operand]
+    case .equals(let operand) where !relation.isMany: operands = [operand]
+    case .oneOf(let set) where !relation.isMany: operands = set.operands
+    default: return nil
     }
+    let ids = operands.compactMap { if case .string(let id) = $0.content { id } else { nil } }
+    // A missing reference may be null; the elements of a list are ids.
+    guard relation.isMany || ids.count == operands.count else { return nil }
+    return Found(
+      access: .references(relation, targets: Set(ids)), proved: [condition], rank: operands.count == 1 ? 0 : 1)
   }
 }
 
-/// Reads the sync status of a collection's records, and opens their sensitive fields, in one snapshot.
-final class RecordStatusReader {
-  private let connection: Connection
-  private let row: CollectionState
-  /// Created when a status is first read.
-  private lazy var reader = Result { try SyncStatusReader(connection, collection: row.name) }
+extension QueryPlanner.Found {
+  fileprivate var isUnique: Bool { if case .index(let index, _) = access { index.isUnique } else { false } }
+}
 
-  private let store: RecordStore?
-
-  init(_ connection: Connection, _ row: CollectionState, store: RecordStore?) {
-    self.connection = connection
-    self.row = row
-    self.store = store
-  }
-
-  /// Opens a document whose row is marked as sealed.
-  func opened(_ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> [UInt8] {
-    guard let store else { throw SatchelError(.internal, "\(row.name): its sensitive fields are not opened") }
-    return try row.rules.opened(document, key, by: store.database.keyring.keys)
-  }
-
-  func status(_ key: UnsafeRawBufferPointer) throws -> SyncStatus {
-    guard row.isBound else { return .local }
-    // A record without an entry in the sync log is pending.
-    return try reader.get().status(key) ?? .pending
-  }
+extension Int {
+  /// The largest whole number whose square is not larger.
+  fileprivate var squareRoot: Int { Int(Double(self).squareRoot()) }
 }

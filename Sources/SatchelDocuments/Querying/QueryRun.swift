@@ -3,10 +3,10 @@ import SatchelStorage
 
 /// Runs a query on one snapshot of the store.
 struct QueryRun {
-  private let connection: Connection
-  private let row: CollectionState
-  private let rules: CollectionRules
-  private let fetch: RecordFetch
+  let connection: Connection
+  let row: CollectionState
+  let rules: CollectionRules
+  let fetch: RecordFetch
 
   init(_ collection: RecordCollection, _ connection: Connection, row: CollectionState) throws {
     self.connection = connection
@@ -15,33 +15,48 @@ struct QueryRun {
     fetch = RecordFetch(connection, row, store: collection.store)
   }
 
-  /// Rejects a query with a path to a value that no document has.
+  /// Rejects paths to values that no document has, and to sensitive fields.
   ///
   /// - Throws: `.invalid`
-  func check(_ query: CompiledQuery) throws {
-    guard let schema = try rules.schema else { return }
-    try query.filter.check(schema, of: rules.name)
-    for case .document(let path) in query.order.map(\.path) { try schema.checkPath(path, of: rules.name) }
+  func check(_ paths: [FieldPath]) throws {
+    let schema = try rules.schema
+    for path in paths {
+      try rules.checkQueried(path)
+      if case .document(let path) = path { try schema?.checkPath(path, of: rules.name) }
+    }
   }
 
-  private func plan(
-    _ filter: CompiledFilter, order: [CompiledQuery.Order] = [], limited: Bool = false
+  func check(_ filter: CompiledFilter) throws {
+    var paths: [FieldPath] = []
+    filter.eachTest { paths.append($0.path) }
+    try check(paths)
+  }
+
+  func check(_ query: CompiledQuery) throws {
+    try check(query.filter)
+    try check(query.order.map(\.path))
+    guard let projection = query.projection else { return }
+    let schema = try rules.schema
+    try projection.eachPath { try schema?.checkPath($0, of: rules.name) }
+  }
+
+  /// - Parameter wanted: the number of the first matching records that are requested; nil for all
+  func plan(
+    _ filter: CompiledFilter, order: [CompiledQuery.Order] = [], wanted: Int? = nil
   ) throws -> QueryPlan {
-    let plan = try QueryPlan(
-      filter, order: order, limited: limited, rules,
-      estimate: { try entries($0, limit: Self.maxEstimate) },
-      estimateReferences: { try entries($0, limit: Self.maxEstimate) })
-    switch plan.path {
-    case .index(let access), .ordered(let access): try checkTimes(filter, access.index)
-    default: break
-    }
+    let planner = QueryPlanner(
+      indexes: rules.indexes, relations: rules.relations, count: { try Int(row.count(connection)) },
+      estimate: { try entries($0, limit: $1) })
+    let plan = try planner.plan(filter, order: order, wanted: wanted)
+    if case .index(let index, _) = plan.access { try checkTimes(filter, index) }
     return plan
   }
 
   /// Checks the texts of an index that a range of times cannot compare: the keys alone may decide the range.
   private func checkTimes(_ filter: CompiledFilter, _ index: CollectionIndex) throws {
-    for test in filter.required.tests where index.path.isPath(test.path) {
-      guard let times = test.times else { continue }
+    for condition in filter.conditions {
+      guard let test = condition.test, test.path == index.path, let times = test.times, case .document(let path) = test.path
+      else { continue }
       let range = KeyRange(lower: [ValueKey.string] + times.lower, upper: [ValueKey.string] + times.upper)
       try range.bound { lower, upper in
         try connection.each(
@@ -51,56 +66,55 @@ struct QueryRun {
           let text = UnsafeRawBufferPointer(rebasing: row.bytes(0).dropFirst())
           guard !TimeRange.isFixed(text) else { return }
           let id = try RecordTable(connection: connection).key(row.anyInteger(1)) ?? []
-          try id.withUnsafeBytes { try times.check(text, at: index.path, id: $0) }
+          try id.withUnsafeBytes { try times.check(text, at: path, id: $0) }
         }
       }
     }
   }
 
-  /// The number of entries up to which access paths are compared.
-  private static let maxEstimate = 512
-
-  /// Returns the number of references; stops counting once it reaches `limit`, if given.
-  private func entries(_ references: QueryPlan.References, limit: Int? = nil) throws -> Int {
-    var total = 0
-    let table = ReferenceTable(connection: connection)
-    for target in references.targets where limit.map({ total < $0 }) ?? true {
-      total += try table.count(references.relation, target, limit: limit)
-    }
-    return total
-  }
-
-  /// Returns the number of an index's entries in the ranges; stops counting once it reaches `limit`, if
-  /// given.
-  private func entries(_ access: QueryPlan.Access, limit: Int? = nil) throws -> Int {
-    var total = 0
-    for range in access.keys.ranges {
-      total += try range.bound { lower, upper in
-        try Int(
-          connection.number(
-            """
-            SELECT count(*) FROM (SELECT 1 FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
-            LIMIT ?)
-            """, .integer(access.index.id), .blob(lower), .blob(upper), .integer(Int64(limit ?? -1))))
-      }
-      if let limit, total >= limit { return total }
-    }
-    return total
-  }
-
   // MARK: Counting
 
+  /// Returns the number of records that an access finds, or at least that number; stops counting once it reaches
+  /// `limit`, if given.
+  func entries(_ access: QueryPlan.Access, limit: Int? = nil) throws -> Int {
+    var total = 0
+    switch access {
+    case .scan: return try Int(row.count(connection))
+    case .ids(let ids): return ids.count
+    case .index(let index, let keys):
+      for range in keys.ranges where limit.map({ total < $0 }) ?? true {
+        total += try range.bound { lower, upper in
+          try Int(
+            connection.number(
+              """
+              SELECT count(*) FROM (SELECT 1 FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
+              LIMIT ?)
+              """, .integer(index.id), .blob(lower), .blob(upper), .integer(Int64(limit ?? -1))))
+        }
+      }
+    case .references(let relation, let targets):
+      let table = ReferenceTable(connection: connection)
+      for target in targets where limit.map({ total < $0 }) ?? true {
+        total += try table.count(relation, target, limit: limit)
+      }
+    case .union(let parts):
+      for part in parts where limit.map({ total < $0 }) ?? true { total += try entries(part, limit: limit) }
+    }
+    return total
+  }
+
   func count(_ filter: CompiledFilter) throws -> Int {
-    try rules.checkQueried(filter)
-    if let schema = try rules.schema { try filter.check(schema, of: rules.name) }
+    try check(filter)
     let plan = try plan(filter)
-    switch plan.path {
-    case .index(let access) where access.rest.isEmpty: return try entries(access)
-    case .references(let references) where references.rest.isEmpty: return try entries(references)
-    default: break
+    if plan.rest.isEmpty {
+      switch plan.access {
+      case .index, .references, .scan: return try entries(plan.access)
+      case .union: return try rows(plan.access).count
+      case .ids: break
+      }
     }
     var count = 0
-    try candidates(plan.path, filter) { _ in
+    try candidates(plan) { _ in
       count += 1
       return true
     }
@@ -109,94 +123,109 @@ struct QueryRun {
 
   // MARK: Listing
 
+  /// Visits the records that match, in order.
   func run(_ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     try check(query)
     var window = query.window
     guard !window.isOver else { return }
-    try rules.checkQueried(query.filter)
-    for order in query.order { try rules.checkQueried(order.path) }
-    let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)
-    if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit: visit) }
-    if query.order.isEmpty {
-      // When the index decides the filter, records before the window need not be read.
-      if case .index(let access) = plan.path, access.rest.isEmpty {
-        for record in window.slice(of: try rows(access)) { _ = try fetch.one(record, visit) }
+    let plan = try plan(query.filter, order: query.order, wanted: query.wanted)
+    switch plan.order {
+    case .insertion:
+      // When the access proves the filter, records before the window need not be read.
+      if plan.rest.isEmpty, query.after == nil, !plan.isScan, !plan.isStreamed {
+        for record in window.slice(of: try rows(plan.access)) { _ = try fetch.one(record, visit) }
         return
       }
-      return try candidates(plan.path, query.filter) { candidate in
+      try candidates(plan, after: query.after?.row) { candidate in
         if window.admitsNext() { try visit(candidate) }
         return !window.isOver
       }
+    case .sorted:
+      var found = OrderedRows(query.order)
+      try candidates(plan) { candidate in
+        if try query.after?.isBefore(candidate, query.order) ?? true { try found.add(candidate) }
+        return true
+      }
+      for record in try window.slice(of: found.removeSorted()) { _ = try fetch.one(record, visit) }
+    case .index: try runOrdered(plan, query, visit: visit)
     }
-    var found = OrderedRows(query.order)
-    try candidates(plan.path, query.filter) { candidate in
-      try found.add(candidate)
-      return true
-    }
-    for record in try window.slice(of: found.removeSorted()) { _ = try fetch.one(record, visit) }
   }
 
   /// Visits matching records in insertion order, until `visit` returns false.
-  private func candidates(
-    _ path: QueryPlan.AccessPath, _ filter: CompiledFilter, visit: (borrowing Candidate) throws -> Bool
+  ///
+  /// - Parameter after: a row, after which the first one is
+  func candidates(
+    _ plan: QueryPlan, after: Int64? = nil, visit: (borrowing Candidate) throws -> Bool
   ) throws {
-    let records: [Int64]
-    let rest: CompiledFilter
-    switch path {
-    case .scan: return try fetch.all { try !filter.matches($0) || visit($0) }
-    case .ids(let access):
-      if try isLargePart(access.ids.count) { return try candidates(.scan, filter, visit: visit) }
-      (records, rest) = (try rows(access.ids), access.rest)
-    case .index(let access), .ordered(let access): (records, rest) = (try rows(access), access.rest)
-    case .references(let references): (records, rest) = (try rows(references), references.rest)
+    func matches(_ candidate: borrowing Candidate) throws -> Bool {
+      for condition in plan.rest where try !condition.matches(candidate) { return false }
+      return true
     }
-    if !rest.isEmpty, try isLargePart(records.count) { return try candidates(.scan, filter, visit: visit) }
+    if case .index(let index, let keys) = plan.access, plan.isStreamed {
+      return try walk(index, keys.ranges, descending: false, after: after) { _, record in
+        try fetch.one(record) { try !matches($0) || visit($0) } ?? true
+      }
+    }
+    var records: [Int64] = []
+    if !plan.isScan {
+      records = try rows(plan.access)
+      if let after { records.removeAll { $0 <= after } }
+    }
+    if plan.isScan {
+      return try fetch.all(after: after) { try !matches($0) || visit($0) }
+    }
     for record in records {
-      let goesOn = try fetch.one(record) { try !rest.matches($0) || visit($0) }
+      let goesOn = try fetch.one(record) { try !matches($0) || visit($0) }
       if goesOn == false { return }
     }
   }
 
-  /// Whether a scan of the collection reads so many records faster than one look-up for each.
-  private func isLargePart(_ records: Int) throws -> Bool {
-    try records > 64 && records > row.count(connection) / 3
-  }
-
-  /// Returns the rows of an index's ranges, in insertion order.
+  /// Returns the rows that an access finds, in insertion order.
   private func rows(_ access: QueryPlan.Access) throws -> [Int64] {
     var rows: [Int64] = []
-    for range in access.keys.ranges {
-      try range.bound { lower, upper in
-        try connection.each(
-          "SELECT record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?",
-          .integer(access.index.id), .blob(lower), .blob(upper)
-        ) { rows.append($0.anyInteger(0)) }
+    switch access {
+    case .scan: try fetch.all {
+      rows.append($0.row)
+      return true
+    }
+    case .ids(let ids):
+      let view = try row.keys.view(
+        of: connection, floor: row.base + row.numbers.indexedThrough, newest: row.base + row.numbers.next - 1)
+      rows = try ids.compactMap { id in try id.withUnsafeBytes { try view.find($0) } }
+    case .index(let index, let keys):
+      for range in keys.ranges {
+        try range.bound { lower, upper in
+          try connection.each(
+            "SELECT record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?",
+            .integer(index.id), .blob(lower), .blob(upper)
+          ) { rows.append($0.anyInteger(0)) }
+        }
       }
+    case .references(let relation, let targets):
+      let table = ReferenceTable(connection: connection)
+      for target in targets { rows += try table.sources(of: target, by: relation) }
+    case .union(let parts):
+      for part in parts { rows += try self.rows(part) }
+      rows.sort()
+      var count = 0
+      for row in rows where count == 0 || rows[count - 1] != row {
+        rows[count] = row
+        count += 1
+      }
+      rows.removeSubrange(count...)
+      return rows
     }
     rows.sort()
     return rows
-  }
-
-  /// Returns the rows of the records with references, in insertion order.
-  private func rows(_ references: QueryPlan.References) throws -> [Int64] {
-    var rows: [Int64] = []
-    let table = ReferenceTable(connection: connection)
-    for target in references.targets { rows += try table.sources(of: target, by: references.relation) }
-    rows.sort()
-    return rows
-  }
-
-  private func rows(_ ids: Set<[UInt8]>) throws -> [Int64] {
-    let view = try row.keys.view(
-      of: connection, floor: row.base + row.numbers.indexedThrough, newest: row.base + row.numbers.next - 1)
-    return try ids.compactMap { id in try id.withUnsafeBytes { try view.find($0) } }.sorted()
   }
 
   // MARK: In the order of an index
 
   private func runOrdered(
-    _ access: QueryPlan.Access, _ query: CompiledQuery, visit: (borrowing Candidate) throws -> Void
+    _ plan: QueryPlan, _ query: CompiledQuery, visit: (borrowing Candidate) throws -> Void
   ) throws {
+    guard case .index(let index, var keys) = plan.access, let first = query.order.first else { return }
+    if let after = query.after { keys.narrow(after.keys(first)) }
     var window = query.window
     // Records with the same key; when the key does not decide their order, they are sorted among themselves.
     var equals = OrderedRows(query.order)
@@ -207,7 +236,9 @@ struct QueryRun {
     func flush() throws {
       if !equals.isEmpty { for record in try equals.removeSorted() where !window.isOver { try emit(record) } }
     }
-    try walk(access, descending: query.order.first?.isDescending ?? false) { key, record in
+    let isDescending = first.isDescending
+    let ranges = keys.ordered(nullsLast: first.nullsLast ?? isDescending, descending: isDescending)
+    try walk(index, ranges, descending: isDescending) { key, record in
       let isAlone = query.order.count == 1 && ValueKey.decidesOrder(key)
       if !key.elementsEqual(last) {
         try flush()
@@ -215,7 +246,8 @@ struct QueryRun {
       }
       guard !window.isOver else { return false }
       _ = try fetch.one(record) { candidate in
-        guard try access.rest.matches(candidate) else { return }
+        for condition in plan.rest where try !condition.matches(candidate) { return }
+        if let after = query.after, try !after.isBefore(candidate, query.order) { return }
         if !isAlone { return try equals.add(candidate) }
         if window.admitsNext() { try visit(candidate) }
       }
@@ -224,27 +256,30 @@ struct QueryRun {
     try flush()
   }
 
+  /// Visits the entries of ranges of an index, in the order of the ranges, until `visit` returns false.
+  ///
+  /// - Parameter after: a row, after which the first one of each range is
   private func walk(
-    _ access: QueryPlan.Access, descending: Bool,
+    _ index: CollectionIndex, _ ranges: [KeyRange], descending: Bool, after: Int64? = nil,
     _ visit: (_ key: UnsafeRawBufferPointer, _ record: Int64) throws -> Bool
   ) throws {
     let statement = try connection.prepared(
       descending
         ? """
-        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
+        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ? AND record > ?
         ORDER BY value DESC, record
         """
         : """
-        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
+        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ? AND record > ?
         ORDER BY value, record
         """)
-    let ranges = descending ? access.keys.ranges.reversed() : access.keys.ranges
     for range in ranges {
       let goesOn = try range.bound { lower, upper in
         defer { statement.reset() }
-        try statement.bind(.integer(access.index.id), at: 1)
+        try statement.bind(.integer(index.id), at: 1)
         try statement.bind(.blob(lower), at: 2)
         try statement.bind(.blob(upper), at: 3)
+        try statement.bind(.integer(after ?? 0), at: 4)
         while try statement.step() {
           guard try visit(statement.bytes(0), statement.anyInteger(1)) else { return false }
         }
@@ -255,8 +290,18 @@ struct QueryRun {
   }
 }
 
+extension QueryPlan {
+  var isScan: Bool { if case .scan = access { true } else { false } }
+
+  /// Whether the access finds the records in insertion order, one by one: those with one key of an index.
+  var isStreamed: Bool {
+    guard case .index(_, let keys) = access else { return false }
+    return keys.ranges.count == 1 && keys.ranges[0].isOneKey
+  }
+}
+
 extension KeyRange {
-  fileprivate func bound<Result>(
+  func bound<Result>(
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
     try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A query: a filter, an order, a limit and an offset.
+/// A query: a filter, an order, a limit and an offset, or the end of the page before.
 public struct RecordQuery: Sendable {
   /// One sort key.
   public struct Order: Sendable {
@@ -21,6 +21,17 @@ public struct RecordQuery: Sendable {
   /// The sort keys. Missing values come first, then null, false, true, numbers, strings, arrays, objects;
   /// equal ones in insertion order, which is also the order when this is empty.
   public var order: [Order]
+  /// Where missing and null values sort, whatever the direction is.
+  public enum Nulls: String, Sendable, CaseIterable {
+    case first, last
+  }
+
+  /// Nil for before all values in ascending order, and after them in descending order.
+  public var nulls: Nulls?
+  /// The end of a page, after which the first record is: `RecordPage.cursor` of a query with the same order.
+  public var after: String?
+  /// The paths of the values that returned documents have; nil for whole documents.
+  public var select: [String]?
   /// The maximum number of records; nil for no limit.
   public var limit: Int?
   /// The number of matching records to skip.
@@ -35,7 +46,8 @@ public struct RecordQuery: Sendable {
     self.offset = offset
   }
 
-  /// Reads `{"where", "order_by", "limit", "offset", "documents"}`; all members are optional.
+  /// Reads `{"where", "order_by", "nulls", "limit", "offset", "after", "select", "documents"}`; all members are
+  /// optional.
   ///
   /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
   package init(json: JSONValue) throws {
@@ -48,7 +60,9 @@ public struct RecordQuery: Sendable {
 
   private mutating func read(_ key: String, _ value: JSONValue) throws {
     switch (key, value) {
-    case ("where", .null), ("order_by", .null), ("limit", .null), ("offset", .null): break
+    case ("where", .null), ("order_by", .null), ("limit", .null), ("offset", .null), ("nulls", .null),
+      ("after", .null), ("select", .null):
+      break
     case ("where", _): filter = try RecordFilter(value, at: "/where")
     case ("order_by", .string(let text)): order = [Order(text: text)]
     case ("order_by", .array(let elements)):
@@ -58,6 +72,20 @@ public struct RecordQuery: Sendable {
         }
         return Order(text: text)
       }
+    case ("nulls", .string(let text)):
+      guard let nulls = Nulls(rawValue: text) else { fallthrough }
+      self.nulls = nulls
+    case ("nulls", _): throw JSONError("must be first or last", pointer: "/nulls")
+    case ("after", .string(let cursor)): after = cursor
+    case ("after", _): throw JSONError("must be the cursor of a page", pointer: "/after")
+    case ("select", .array(let elements)):
+      select = try elements.enumerated().map { position, element in
+        guard case .string(let path) = element else {
+          throw JSONError("must be a path", pointer: "/select/\(position)")
+        }
+        return path
+      }
+    case ("select", _): throw JSONError("must be an array of paths", pointer: "/select")
     case ("limit", .int(let count)) where count >= 0: limit = Int(count)
     case ("offset", .int(let count)) where count >= 0: offset = Int(count)
     case ("documents", .bool(let wanted)): wantsDocuments = wanted
@@ -66,7 +94,8 @@ public struct RecordQuery: Sendable {
     case ("documents", _): throw JSONError("must be true or false", pointer: "/documents")
     default:
       throw JSONError(
-        "unknown member of a query; the members are where, order_by, limit, offset and documents",
+        "unknown member of a query; the members are where, order_by, nulls, limit, offset, after, select and "
+          + "documents",
         pointer: "/" + JSONPointer.escaped(key))
     }
   }
@@ -80,24 +109,37 @@ extension RecordQuery.Order {
 }
 
 /// A query with parsed paths and operands.
-struct CompiledQuery: Sendable {
+final class CompiledQuery: Sendable {
   struct Order: Sendable {
     var path: FieldPath
     var isDescending: Bool
+    /// As of `OrderKey`.
+    var nullsLast: Bool?
   }
 
   let filter: CompiledFilter
   let order: [Order]
   let window: QueryWindow
+  let after: QueryCursor?
+  let projection: Projection?
   let wantsDocuments: Bool
 
-  /// - Throws: `.invalid` for an invalid path, and for a range of values without an order
+  /// - Throws: `.invalid` for an invalid path, for a range of values without an order, and for a cursor of a query with
+  ///   another order
   init(_ query: RecordQuery) throws {
     filter = try CompiledFilter(query.filter ?? .all([]))
-    order = try query.order.map { Order(path: try FieldPath($0.path), isDescending: $0.isDescending) }
+    order = try query.order.map {
+      Order(
+        path: try FieldPath($0.path), isDescending: $0.isDescending, nullsLast: query.nulls.map { $0 == .last })
+    }
     wantsDocuments = query.wantsDocuments
     window = QueryWindow(offset: max(0, query.offset), limit: query.limit.map { max(0, $0) })
+    after = try query.after.map { [order] in try QueryCursor($0, order) }
+    projection = try query.select.map { try Projection($0) }
   }
+
+  /// The number of the first matching records that are requested; nil for all.
+  var wanted: Int? { window.limit.map { $0.addingReportingOverflow(window.offset).partialValue } }
 }
 
 /// The offset and limit of a query, which count down.

@@ -126,6 +126,9 @@ struct KeyRange: Equatable {
 
   /// The keys of all records.
   static let everything = KeyRange(lower: [ValueKey.missing], upper: [0xFF])
+  /// Those of missing and null values, and all others.
+  static let nulls = KeyRange(lower: [ValueKey.missing], upper: [ValueKey.null + 1])
+  static let values = KeyRange(lower: [ValueKey.null + 1], upper: [0xFF])
 
   init(lower: [UInt8], upper: [UInt8]) {
     self.lower = lower
@@ -140,6 +143,9 @@ struct KeyRange: Equatable {
 
   var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
 
+  /// Whether it has one key only, so that its entries are in the order of their records.
+  var isOneKey: Bool { upper == ValueKey.successor(lower) }
+
   func intersection(_ other: KeyRange) -> KeyRange {
     KeyRange(
       lower: lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower,
@@ -151,44 +157,65 @@ struct KeyRange: Equatable {
 struct KeyRanges {
   /// In ascending order, without overlaps.
   var ranges: [KeyRange]
-  /// How selective the test is: 0 for equality, 1 for one of several, 2 for a range, 3 for existence.
+  /// How selective the test is: 0 for equality, 1 for one of several, 2 for a range, 3 for existence and for all but
+  /// some values.
   var rank: Int
 
   /// Returns nil when the keys cannot decide the test.
-  init?(_ test: CompiledTest.Test) {
+  init?(_ test: CompiledTest) {
+    guard var ranges = KeyRanges(test.test) else { return nil }
+    if test.isNegated {
+      // The complement of the keys that may satisfy the test lacks some that do not.
+      guard test.test.isDecidedByKeys else { return nil }
+      ranges = ranges.complement
+    }
+    self = ranges
+  }
+
+  private init?(_ test: CompiledTest.Test) {
     switch test {
-    case .equals(let operand):
-      let key = operand.key
-      self.init([KeyRange(key.bytes)], 0)
+    case .equals(let operand): self.init([KeyRange(operand.key.bytes)], 0)
     case .oneOf(let set):
       let sorted = Set(set.operands.map(\.key.bytes)).ordered { $0.lexicographicallyPrecedes($1) }
       self.init(sorted.map { KeyRange($0) }, set.operands.count == 1 ? 0 : 1)
     case .less(let operand, let orEqual):
       let key = operand.key.bytes
-      let tag = key.first ?? 0
       let upper = orEqual || !test.isDecidedByKeys ? ValueKey.successor(key) : key
-      self.init([KeyRange(lower: [tag], upper: upper)], 2)
+      self.init([KeyRange(lower: [key.first ?? 0], upper: upper)], 2)
     case .greater(let operand, let orEqual):
       let key = operand.key.bytes
-      let tag = key.first ?? 0
       let lower = orEqual || !test.isDecidedByKeys ? key : ValueKey.successor(key)
-      self.init([KeyRange(lower: lower, upper: [tag + 1])], 2)
+      self.init([KeyRange(lower: lower, upper: [(key.first ?? 0) + 1])], 2)
     case .prefix(let text):
       let key = [ValueKey.string] + text.prefix(ValueKey.maxLength)
       guard let upper = ValueKey.successor(ofPrefix: key) else { return nil }
       self.init([KeyRange(lower: key, upper: upper)], 2)
     case .exists(true): self.init([KeyRange(lower: [ValueKey.null], upper: [0xFF])], 3)
     case .exists(false): self.init([KeyRange([ValueKey.missing])], 3)
-    case .notEquals, .contains: return nil
+    case .contains: return nil
     }
   }
 
   /// The keys of all records.
   static let everything = KeyRanges([.everything], 3)
 
-  private init(_ ranges: [KeyRange], _ rank: Int) {
+  init(_ ranges: [KeyRange], _ rank: Int) {
     self.ranges = ranges
     self.rank = rank
+  }
+
+  /// All other keys.
+  private var complement: KeyRanges {
+    var gaps: [KeyRange] = []
+    var lower = KeyRange.everything.lower
+    for range in ranges {
+      let gap = KeyRange(lower: lower, upper: range.lower)
+      if !gap.isEmpty { gaps.append(gap) }
+      lower = range.upper
+    }
+    let last = KeyRange(lower: lower, upper: KeyRange.everything.upper)
+    if !last.isEmpty { gaps.append(last) }
+    return KeyRanges(gaps, rank == 2 ? 2 : 3)
   }
 
   /// Intersects the ranges with others.
@@ -207,6 +234,15 @@ struct KeyRanges {
     ranges = common
     rank = min(rank, other.rank)
   }
+
+  /// Returns the ranges with those of missing and null values first or last.
+  func ordered(nullsLast: Bool, descending: Bool) -> [KeyRange] {
+    func part(_ part: KeyRange) -> [KeyRange] {
+      let common = ranges.map { $0.intersection(part) }.filter { !$0.isEmpty }
+      return descending ? common.reversed() : common
+    }
+    return nullsLast ? part(.values) + part(.nulls) : part(.nulls) + part(.values)
+  }
 }
 
 extension CompiledTest.Test {
@@ -217,7 +253,7 @@ extension CompiledTest.Test {
     case .oneOf(let set): set.hasExactKeys
     case .prefix(let text): text.count <= ValueKey.maxLength
     case .exists: true
-    case .notEquals, .contains: false
+    case .contains: false
     }
   }
 }

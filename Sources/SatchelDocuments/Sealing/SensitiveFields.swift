@@ -177,13 +177,4 @@ extension CollectionRules {
     throw SatchelError(
       .invalid, "\(name): \"\(path.text)\": \"\(sensitive.text)\" is sensitive, and cannot be queried")
   }
-
-  func checkQueried(_ filter: CompiledFilter) throws {
-    if !isSensitive { return }
-    switch filter {
-    case .test(let test): try checkQueried(test.path)
-    case .all(let parts), .any(let parts): for part in parts { try checkQueried(part) }
-    case .not(let part): try checkQueried(part)
-    }
-  }
 }

@@ -31,9 +31,9 @@ struct RecordRepair {
     try connection.run("DELETE FROM record_reference")
     for row in rows {
       let rules = try row.rules
-      for var index in rules.indexes {
+      for index in rules.indexes {
         // Repairing must not fail: two records with the same value are reported when either is written again.
-        index.isUnique = false
+        let index = CollectionIndex(id: index.id, path: index.path, isUnique: false)
         try IndexBuild(connection, row, index: index).run()
       }
       if !rules.relations.isEmpty { try rebuildReferences(of: row, rules) }

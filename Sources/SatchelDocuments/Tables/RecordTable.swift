@@ -9,6 +9,7 @@ struct RecordTable {
   struct Head {
     var revision: Int64
     var created: Int64
+    var modified: Int64
     /// The document, if requested.
     var body: [UInt8] = []
   }
@@ -16,15 +17,19 @@ struct RecordTable {
   func head(_ row: Int64, withBody: Bool) throws -> Head? {
     if withBody {
       return try connection.first(
-        "SELECT revision, created, body FROM record WHERE id = ?", .integer(row)
+        "SELECT revision, created, modified, body FROM record WHERE id = ?", .integer(row)
       ) {
         Head(
           revision: try $0.integer(0, in: RecordRow.revisions), created: try $0.integer(1),
-          body: Array($0.bytes(2)))
+          modified: try $0.integer(2), body: Array($0.bytes(3)))
       }
     }
-    return try connection.first("SELECT revision, created FROM record WHERE id = ?", .integer(row)) {
-      Head(revision: try $0.integer(0, in: RecordRow.revisions), created: try $0.integer(1))
+    return try connection.first(
+      "SELECT revision, created, modified FROM record WHERE id = ?", .integer(row)
+    ) {
+      Head(
+        revision: try $0.integer(0, in: RecordRow.revisions), created: try $0.integer(1),
+        modified: try $0.integer(2))
     }
   }
 

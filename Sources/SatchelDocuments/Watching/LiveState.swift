@@ -21,13 +21,18 @@ final class LiveState: Sendable {
     private var digests: [Int] = []
 
     /// - Throws: as `Candidate.plain`
-    mutating func add(_ candidate: borrowing Candidate, withDocument: Bool) throws {
+    mutating func add(_ candidate: borrowing Candidate, for query: CompiledQuery) throws {
       var hasher = Hasher()
       hasher.combine(candidate.revision)
       hasher.combine(candidate.created)
       hasher.combine(candidate.modified)
       hasher.combine(try candidate.syncStatus().rawValue)
-      if withDocument { try candidate.plain { hasher.combine(bytes: $0) } }
+      if query.wantsDocuments {
+        try candidate.plain { document in
+          guard let projection = query.projection else { return hasher.combine(bytes: document) }
+          projection.apply(to: document).withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+      }
       // No id is longer; one in a damaged file is distinguished by its beginning.
       let id = candidate.key.prefix(Int(UInt8.max))
       ids.append(contentsOf: id)

@@ -82,7 +82,7 @@ private final class LiveResults: Sendable {
     var builder = LiveState.Builder()
     do {
       try read(try collection.current(), query) {
-        try builder.add($0, withDocument: query.wantsDocuments)
+        try builder.add($0, for: query)
       }
     } catch let error as SatchelError {
       // Another attempt may succeed where the call was stopped, or the store was busy.
@@ -125,9 +125,9 @@ extension RecordCollection {
       let result = Result<LiveResult?, SatchelError>.ofLibrary {
         var records: [Record] = []
         let changes = try results.take { collection, query, visit in
-          try collection.each(query) { candidate in
+          try collection.each(query) { candidate, query in
             try visit(candidate)
-            records.append(try candidate.record(withDocument: query.wantsDocuments))
+            records.append(try candidate.record(for: query))
           }
         }
         return changes.map { LiveResult(records: records, changes: $0) }
@@ -162,7 +162,7 @@ extension RecordCollection {
     let subject = HostWork.Resource(ObjectIdentifier(database))
     let evaluate: @Sendable () throws -> LiveState = { [self] in
       var state = LiveState.Builder()
-      try current().each(query) { try state.add($0, withDocument: query.wantsDocuments) }
+      try current().each(query) { try state.add($0, for: $1) }
       return state.state
     }
     let number = try store.liveQueries.add(results.key, in: database, evaluate) { error in
@@ -196,6 +196,8 @@ extension RecordQuery {
       .array(order.map { [.string($0.path), .bool($0.isDescending)] }),
       limit.map { .int(Int64($0)) } ?? .null,
       .int(Int64(offset)), .bool(wantsDocuments), filter?.signature ?? .null,
+      nulls.map { .string($0.rawValue) } ?? .null, after.map { .string($0) } ?? .null,
+      select.map { .array($0.map { .string($0) }) } ?? .null,
     ]
     // A query that is nested too deeply for JSON is equal to no other.
     return (try? JSONValue.array(parts).serialized())

@@ -14,15 +14,34 @@ struct IndexEntries {
   var changes: [Change] = []
 }
 
+/// What the indexes of a collection read of a record.
+struct IndexedRecord {
+  var key: UnsafeRawBufferPointer
+  var created: Int64
+  var modified: Int64
+  var document: UnsafeRawBufferPointer
+
+  func field(_ path: FieldPath) -> FieldValue {
+    switch path {
+    case .document(let path): DocumentReader(document).field(path)
+    case .id: .string(key)
+    case .created: .int(created)
+    case .modified: .int(modified)
+    // No index has them.
+    case .revision, .syncStatus: .missing
+    }
+  }
+}
+
 extension RecordWork {
   /// Determines the changes, and checks that they are allowed. The keys stay in `keyBuffer` until the next
   /// record.
   ///
   /// - Parameters:
-  ///   - old: the previous document; nil for none
-  ///   - new: the new document; nil when the record is deleted
+  ///   - old: the previous record; nil for none
+  ///   - new: the new record; nil when it is deleted
   func indexEntries(
-    _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, key: UnsafeRawBufferPointer, row: Int64?,
+    _ old: RecordTable.Head?, _ new: IndexedRecord?, key: UnsafeRawBufferPointer, row: Int64?,
     in collection: CollectionState
   ) throws -> IndexEntries {
     var entries = IndexEntries()
@@ -30,13 +49,15 @@ extension RecordWork {
     keyBuffer.removeAll(keepingCapacity: true)
     for (position, index) in try collection.rules.indexes.enumerated() {
       let before = keyBuffer.count
-      old?.withUnsafeBytes { bytes -> Void in
-        ValueKey.append(DocumentReader(bytes).field(index.path), to: &keyBuffer)
+      if let old {
+        old.body.withUnsafeBytes { body -> Void in
+          let record = IndexedRecord(key: key, created: old.created, modified: old.modified, document: body)
+          ValueKey.append(record.field(index.path), to: &keyBuffer)
+        }
       }
       let middle = keyBuffer.count
       if let new {
-        let reader = DocumentReader(new)
-        let field = reader.field(index.path)
+        let field = new.field(index.path)
         let isExact = ValueKey.append(field, to: &keyBuffer)
         if index.isUnique {
           try checkUnique(
@@ -61,6 +82,24 @@ extension RecordWork {
           try table.insert(index, UnsafeRawBufferPointer(rebasing: buffer[change.new]), row: row)
         }
       }
+    }
+  }
+
+  /// Changes the entries of a record whose times are another copy's.
+  func moveEntries(
+    of row: Int64, from old: (created: Int64, modified: Int64), to new: (created: Int64, modified: Int64),
+    in collection: CollectionState
+  ) throws {
+    let table = ValueTable(connection: connection)
+    for index in try collection.rules.indexes where index.isOfRecord {
+      guard index.path != .id else { continue }
+      let (before, after) = index.path == .created ? (old.created, new.created) : (old.modified, new.modified)
+      guard before != after else { continue }
+      var (removed, added): ([UInt8], [UInt8]) = ([], [])
+      ValueKey.append(before, to: &removed)
+      ValueKey.append(after, to: &added)
+      try removed.withUnsafeBytes { try table.delete(index.id, $0, row: row) }
+      try added.withUnsafeBytes { try table.insert(index.id, $0, row: row) }
     }
   }
 
@@ -97,14 +136,14 @@ extension RecordWork {
     case .missing, .null: return false
     case .array, .object:
       throw collection.problem(
-        key, index.path.pointer, reason: "a unique index accepts only numbers, strings and Booleans")
+        key, index.pointer, reason: "a unique index accepts only numbers, strings and Booleans")
     default: return true
     }
   }
 
   /// Returns the rows of the records that have a value of a unique index: at most one, except before the end of a
   /// transaction.
-  private func rows(
+  func rows(
     with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, index: CollectionIndex
   ) throws -> [Int64] {
     let rows = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
@@ -112,7 +151,7 @@ extension RecordWork {
     var whole: [UInt8] = []
     OrderKey.append(field, descending: false, to: &whole)
     let table = RecordTable(connection: connection)
-    return try rows.filter { try table.wholeKey($0, index.path) == whole }
+    return try rows.filter { try table.wholeKey($0, index) == whole }
   }
 
   /// The violation of a unique index by a value that another record has.
@@ -130,7 +169,7 @@ extension RecordWork {
   ) -> SatchelError {
     let name = "\(collection.name)/\(owner)"
     return collection.problem(
-      key, index.path.pointer, reason: "the value must be unique, and \(name) has the same",
+      key, index.pointer, reason: "the value must be unique, and \(name) has the same",
       underlying: BlockingRecord(name: name))
   }
 
@@ -159,7 +198,8 @@ extension RecordWork {
     let row = try find(key, in: collection).row
     var values: [UniqueValue] = []
     for index in try collection.rules.indexes where index.isUnique {
-      let field = DocumentReader(document).field(index.path)
+      let record = IndexedRecord(key: key, created: 0, modified: 0, document: document)
+      let field = record.field(index.path)
       guard try isUnique(field, index, key: key, in: collection) else { continue }
       var bytes: [UInt8] = []
       let isExact = ValueKey.append(field, to: &bytes)

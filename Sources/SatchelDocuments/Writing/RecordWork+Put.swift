@@ -29,7 +29,9 @@ extension RecordWork {
     let old = try row.flatMap { try table.head($0, withBody: try collection.needsOldDocument) }
     try checkRevision(old?.revision ?? 0, expected, key: key, in: collection)
     try collection.rules.schema?.check(body, collection.location(key))
-    let entries = try indexEntries(old?.body, body, key: key, row: row, in: collection)
+    let record = IndexedRecord(
+      key: key, created: remote?.created ?? old?.created ?? now, modified: remote?.modified ?? now, document: body)
+    let entries = try indexEntries(old, record, key: key, row: row, in: collection)
     let rules = try collection.rules
     let references =
       rules.relations.isEmpty ? nil : try referenceChanges(old?.body, body, key: key, in: collection)
@@ -135,10 +137,14 @@ extension RecordWork {
     guard let row = try find(key, in: collection).row else { return }
     try changing {
       let table = RecordTable(connection: connection)
-      let written = try table.head(row, withBody: false)?.revision ?? 0
+      guard let written = try table.head(row, withBody: false) else { return }
+      let (created, modified) = (
+        StoreClock.credible(created, at: now), StoreClock.credible(modified, at: now)
+      )
+      try moveEntries(
+        of: row, from: (written.created, written.modified), to: (created, modified), in: collection)
       try table.setTimes(
-        row, revision: max(revision, written), created: StoreClock.credible(created, at: now),
-        modified: StoreClock.credible(modified, at: now))
+        row, revision: max(revision, written.revision), created: created, modified: modified)
     }
   }
 
@@ -161,7 +167,7 @@ extension RecordWork {
   func remove(_ row: Int64, _ key: UnsafeRawBufferPointer, from collection: CollectionState) throws {
     let table = RecordTable(connection: connection)
     guard let old = try table.head(row, withBody: try collection.needsOldDocument) else { return }
-    let entries = try indexEntries(old.body, nil, key: key, row: row, in: collection)
+    let entries = try indexEntries(old, nil, key: key, row: row, in: collection)
     let references = try referenceChanges(old.body, nil, key: key, in: collection)
     try changing {
       try collection.countAll(connection)

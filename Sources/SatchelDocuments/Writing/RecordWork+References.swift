@@ -209,11 +209,11 @@ extension RecordWork {
     let table = RecordTable(connection: connection)
     var holders: [[UInt8]: Int64] = [:]
     for row in rows where !seen.contains(row) {
-      holders[try isExact ? [] : table.wholeKey(row, first.index.path)] = row
+      holders[try isExact ? [] : table.wholeKey(row, first.index)] = row
     }
     var found: [(value: ContestedValue, error: SatchelError)] = []
     for (value, row) in written {
-      let whole = try isExact ? [] : table.wholeKey(row, first.index.path)
+      let whole = try isExact ? [] : table.wholeKey(row, first.index)
       guard let holder = holders[whole] else {
         holders[whole] = row
         continue

@@ -16,10 +16,11 @@ from satchel._documents import (
     text_of,
     warn_of_large_strings,
 )
-from satchel._library import check, json_answer, library, scalar_answer
+from satchel._library import answer, check, json_answer, library, scalar_answer
 from satchel.errors import InvalidArgument
-from satchel.records._queries import check_members
-from satchel.records._reading import ReadableCollection, ids_of
+from satchel.records._answers import AnsweringCollection
+from satchel.records._queries import check_members, check_path, lend_condition
+from satchel.records._reading import ids_of
 from satchel.records._values import PutReport, document_of, put_report_from
 
 __all__ = ["Collection"]
@@ -29,7 +30,7 @@ _LARGEST = 2**63 - 1
 _ANY_REVISION = -1
 
 
-class Collection(ReadableCollection[_Document]):
+class Collection(AnsweringCollection[_Document]):
     """The part of :class:`satchel.Records` that writes, reads and queries documents."""
 
     __slots__ = ()
@@ -190,6 +191,63 @@ class Collection(ReadableCollection[_Document]):
         revision = scalar_answer(ctypes.c_int64, library.satchel_records_update, self._pointer, *lent)
         warn_of_large_strings(lent[1], f"{self._name}/{id}")
         return revision
+
+    def update_where(self, where: Optional[Mapping[str, Any]], patch: Mapping[str, Any]) -> int:
+        """Changes members of all documents that match, as :meth:`update`, in one transaction; never spooled.
+
+        :param where: as in :meth:`list`; None for all records
+        :param patch: as for :meth:`update`
+        :returns: the number of records that match
+        :raises InvalidArgument: as :meth:`update`; nothing is changed then
+        """
+        if not isinstance(patch, Mapping):
+            raise InvalidArgument(f"patch must be a dict, not {type(patch).__name__}")
+        patch = dict(patch)
+        if self._read.kind is not None:
+            patch = plain(patch, "patch")
+            check_members(patch, self._read.kind)
+            self._read.check_patch(patch, "(all that match)")
+        lent = lend_condition(where, self._read.kind), lend_record(patch, "patch")
+        return scalar_answer(ctypes.c_int64, library.satchel_records_update_where, self._pointer, *lent)
+
+    def delete_where(self, where: Optional[Mapping[str, Any]]) -> int:
+        """Deletes all records that match, and applies ``on_delete`` of the relations to them; never spooled.
+
+        :param where: as in :meth:`list`; None for all records, which :meth:`Records.clear` deletes faster
+        :returns: the number of records that match
+        :raises ConstraintViolation: when a relation restricts it, and nothing is deleted
+        """
+        lent = lend_condition(where, self._read.kind)
+        return scalar_answer(ctypes.c_int64, library.satchel_records_delete_where, self._pointer, lent)
+
+    def upsert(self, path: str, document: Union[_Document, Any], *, id: Optional[str] = None) -> str:
+        """Writes the record that has the same value at a unique path, or a new one; never spooled.
+
+        >>> contacts = store.records("contacts", indexes=[{"path": "email", "unique": True}])
+        >>> contacts.upsert("email", {"email": "ada@example.com", "name": "Ada"})
+
+        :param path: of a unique index
+        :param document: with a number, a str or a bool there; replaces the stored document, except for the
+            members that its dataclass does not have
+        :param id: of a new record; None for a random UUID
+        :returns: the id of the record
+        :raises InvalidArgument: for a path without a unique index, and a document without a value there
+        :raises Conflict: when another record has the ``id``; otherwise as :meth:`put`
+        """
+        check_path(path, self._read.kind)
+        document = self._read.checked(document_of(document), id or "(new)")
+        pointer = self._writer(type(document)) if is_dataclass(document) else self._pointer
+        lent = lend_record(document, "document")
+        found = answer(
+            library.satchel_records_upsert,
+            pointer,
+            _encoding.lend_text(path, "path"),
+            lent,
+            _encoding.NOTHING if id is None else _encoding.lend_text(id, "id"),
+            None,
+        )
+        warn_of_large_strings(lent, self._name)
+        return (found or b"").decode()
 
     def delete_many(self, ids: Iterable[str]) -> int:
         """Deletes records, and applies ``on_delete`` of the relations to them, in one transaction.

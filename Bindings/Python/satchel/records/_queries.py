@@ -15,7 +15,7 @@ from satchel._numbers import BigNumber
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
-__all__ = ["check_members", "check_path", "lend_query"]
+__all__ = ["check_members", "check_path", "lend_condition", "lend_query"]
 
 _LARGEST = 2**63 - 1
 
@@ -28,7 +28,7 @@ def lend_query(
     :param of: the dataclass of the documents, whose fields the paths must lead to
     """
     # An empty query selects everything.
-    query: Dict[str, Any] = dict(more)
+    query: Dict[str, Any] = {name: value for name, value in more.items() if value is not None}
     if where is not None:
         query["where"] = _filter(where, of)
     if order_by is not None:
@@ -40,6 +40,11 @@ def lend_query(
         if number is not None:
             query[name] = _encoding.whole(number, name, 0, _LARGEST)
     return lend_json(query, "query") if query else _encoding.NOTHING
+
+
+def lend_condition(where: Any, of: Any) -> Bytes:
+    """Encodes the condition of a write; None means all records."""
+    return _encoding.NOTHING if where is None else lend_json(_filter(where, of), "where")
 
 
 def check_path(path: Any, of: Any, *, is_member: bool = False) -> None:

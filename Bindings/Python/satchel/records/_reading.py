@@ -180,6 +180,9 @@ class ReadableCollection(Dependent, Generic[_Document]):
         order_by: Optional[Union[str, Iterable[str]]] = None,
         limit: Optional[int] = None,
         offset: Optional[int] = None,
+        *,
+        nulls: Optional[str] = None,
+        select: Optional[Iterable[str]] = None,
     ) -> List[Record[_Document]]:
         """The records that match, see :mod:`satchel.records`; by default all, in the order of insertion.
 
@@ -188,14 +191,29 @@ class ReadableCollection(Dependent, Generic[_Document]):
         :param where: conditions, such as ``{"credits": {"gte": 5}}``
         :param order_by: a path, "-path" for descending, or several
         :param limit: the maximum number of records
-        :param offset: the number of records to skip
-        :raises InvalidArgument: for an invalid operator or path, and as in :meth:`get`; for a path to what no
+        :param offset: the number of records to skip; :meth:`page` goes on after a record instead
+        :param nulls: "first" or "last": where missing and null values sort, whatever the direction is; by
+            default before all others in ascending order, and after them in descending order
+        :param select: the paths of the values that the documents have; for a collection that was not opened
+            ``of`` a dataclass
+        :raises InvalidArgument: for an invalid operator or path, also for one that ends like the syntax of
+            another library ("due desc", "due__gt"), and as in :meth:`get`; for a path to what no
             document can have: the dataclass that the collection was opened ``of`` has no such field, or the
             schema forbids it. The message names the one that was probably meant
         """
-        lent = lend_query(where, order_by, limit, offset, of=self._read.kind)
+        lent = lend_query(
+            where, order_by, limit, offset, of=self._read.kind, nulls=nulls, select=self._selected(select)
+        )
         found = json_answer(library.satchel_records_list, self._pointer, lent)
         return Rows([record_of(each, self._read) for each in found])
+
+    def _selected(self, select: Any) -> Optional[List[Any]]:
+        if select is None:
+            return None
+        if self._read.kind is not None:
+            kind = self._read.kind.__name__
+            raise InvalidArgument(f"select: the documents are of type {kind}, which has all of its fields")
+        return items_of(select, "select")
 
     def ids(
         self,

@@ -6,7 +6,7 @@ Times are Unix milliseconds. For each of them a property returns the same as an 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Callable, Dict, Generic, List, Optional, TypeVar
 
@@ -18,7 +18,9 @@ __all__ = [
     "CollectionInfo",
     "MirrorDifference",
     "MirrorReport",
+    "Page",
     "PutReport",
+    "QueryPlan",
     "Record",
     "RejectedRecord",
     "document_of",
@@ -89,6 +91,41 @@ class Record(Mapping[str, Any], Generic[_Document]):
 
     def __hash__(self) -> int:
         return hash((self.id, self.revision))
+
+
+@dataclass(frozen=True)
+class Page(Sequence[Record[_Document]]):
+    """Some records of a query's result: a sequence of them.
+
+    ``cursor`` is for ``after`` of the next :meth:`satchel.Records.page`; None on the last page.
+    """
+
+    records: List[Record[_Document]]
+    cursor: Optional[str]
+
+    def __getitem__(self, position: Any) -> Any:
+        return self.records[position]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """How a query runs.
+
+    ``access`` is how records are found: "scan", "ids", "index", "relation" or "union"; ``paths`` are those of
+    the indexes and relations that find them, ``tests`` those that are tested of each record that is found.
+    ``order`` is "insertion", "index" (the index has it) or "sorted"; ``found`` is the number of records that
+    are found, up to 1,000. ``text`` says the same as a sentence.
+    """
+
+    access: str
+    paths: List[str]
+    tests: List[str]
+    order: str
+    found: int
+    text: str
 
 
 def document_of(document: Any) -> Any:

@@ -1,0 +1,191 @@
+import SatchelCore
+import SatchelJSON
+
+/// What is computed of the records that match.
+public struct RecordAggregate: Sendable {
+  public enum Function: String, Sendable, CaseIterable {
+    /// Of numbers; 0 when there are none.
+    case sum
+    /// Of values in their order; missing and null values do not count, null when there are no others.
+    case min, max
+    /// Of numbers; null when there are none.
+    case average
+  }
+
+  public var function: Function
+  /// As in `RecordFilter.field`.
+  public var path: String
+
+  public init(_ function: Function, _ path: String) {
+    self.function = function
+    self.path = path
+  }
+}
+
+/// The records with the same values at the paths of a grouping.
+public struct RecordGroup: Equatable, Sendable, JSONConvertible {
+  /// A value for each path; null also where it is missing.
+  public var key: [JSONValue]
+  public var count: Int
+  /// A value for each aggregate.
+  public var values: [JSONValue]
+
+  public var json: JSONValue {
+    ["key": .array(key), "count": .int(Int64(count)), "values": .array(values)]
+  }
+}
+
+/// The state of one aggregate of one group.
+final class Accumulator {
+  private let function: RecordAggregate.Function
+  /// The exact sum of the integers, while there is no overflow.
+  private var whole: Int128 = 0
+  private var isWhole = true
+  /// The sum of the other numbers, and what rounding has lost (Neumaier).
+  private var (sum, lost) = (0.0, 0.0)
+  private var count = 0
+  private var best: (key: [UInt8], value: JSONValue)?
+
+  init(_ function: RecordAggregate.Function) { self.function = function }
+
+  func add(_ value: FieldValue, _ document: DocumentReader) throws {
+    switch function {
+    case .sum, .average: addNumber(value)
+    case .min, .max: try compare(value, document)
+    }
+  }
+
+  private func addNumber(_ value: FieldValue) {
+    switch value {
+    case .int(let number):
+      count += 1
+      let (next, isOver) = whole.addingReportingOverflow(Int128(number))
+      if isOver { add(Double(number)) } else { whole = next }
+    case .double(let number): add(number)
+    case .bigNumber(let number): add(number.expansion.nearest)
+    default: return
+    }
+    if case .int = value {} else { count += 1 }
+  }
+
+  private func add(_ number: Double) {
+    isWhole = false
+    let next = sum + number
+    lost += abs(sum) >= abs(number) ? (sum - next) + number : (number - next) + sum
+    sum = next
+  }
+
+  private func compare(_ value: FieldValue, _ document: DocumentReader) throws {
+    var key: [UInt8] = []
+    switch value {
+    case .missing, .null: return
+    default: OrderKey.append(value, descending: false, to: &key)
+    }
+    if let best {
+      let isLess = key.lexicographicallyPrecedes(best.key)
+      guard function == .min ? isLess : best.key.lexicographicallyPrecedes(key) else { return }
+    }
+    best = (key, try value.json(document))
+  }
+
+  var value: JSONValue {
+    switch function {
+    case .sum: return isWhole ? Int64(exactly: whole).map { .int($0) } ?? Self.json(Double(whole)) : Self.json(total)
+    case .average: return count == 0 ? .null : Self.json(total / Double(count))
+    case .min, .max: return best?.value ?? .null
+    }
+  }
+
+  private var total: Double { Double(whole) + (sum + (lost.isFinite ? lost : 0)) }
+
+  /// A sum beyond the range of a Double has no JSON.
+  private static func json(_ number: Double) -> JSONValue { number.isFinite ? .double(number) : .null }
+}
+
+/// The groups of records that a query counts.
+final class GroupTable {
+  private struct Group {
+    var key: [JSONValue]
+    var count = 0
+    var accumulators: [Accumulator]
+  }
+
+  private let paths: [FieldPath]
+  private let aggregates: [(function: RecordAggregate.Function, path: FieldPath)]
+  private var positions: [[UInt8]: Int] = [:]
+  private var groups: [Group] = []
+
+  init(_ paths: [FieldPath], _ aggregates: [(function: RecordAggregate.Function, path: FieldPath)]) {
+    (self.paths, self.aggregates) = (paths, aggregates)
+    if paths.isEmpty { groups = [Group(key: [], accumulators: aggregates.map { Accumulator($0.function) })] }
+  }
+
+  func add(_ candidate: borrowing Candidate) throws {
+    let position = try self.position(of: candidate)
+    groups[position].count += 1
+    for (number, aggregate) in aggregates.enumerated() {
+      try groups[position].accumulators[number].add(
+        candidate.field(aggregate.path), candidate.document)
+    }
+  }
+
+  private func position(of candidate: borrowing Candidate) throws -> Int {
+    if paths.isEmpty { return 0 }
+    var key: [UInt8] = []
+    for path in paths {
+      let value = try candidate.field(path)
+      // A missing value and null are one group.
+      if case .missing = value { key.append(ValueKey.null) } else { OrderKey.append(value, descending: false, to: &key) }
+      switch value {
+      case .array, .object:
+        throw SatchelError(
+          .invalid,
+          "\(path.text): groups are of numbers, strings, Booleans and null, and "
+            + "\(String(decoding: candidate.key, as: UTF8.self)) has an array or an object")
+      default: break
+      }
+    }
+    if let known = positions[key] { return known }
+    let values = try paths.map { try candidate.field($0).json(candidate.document) }
+    positions[key] = groups.count
+    groups.append(Group(key: values, accumulators: aggregates.map { Accumulator($0.function) }))
+    return groups.count - 1
+  }
+
+  /// Adds a group that an index has counted.
+  func add(_ value: JSONValue, _ key: [UInt8], count: Int) {
+    if let known = positions[key] {
+      groups[known].count += count
+    } else {
+      positions[key] = groups.count
+      groups.append(Group(key: [value], count: count, accumulators: []))
+    }
+  }
+
+  /// The groups, in the order of their keys.
+  var sorted: [RecordGroup] {
+    let order =
+      paths.isEmpty
+      ? [0] : positions.ordered { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+    return order.map { position in
+      let group = groups[position]
+      return RecordGroup(key: group.key, count: group.count, values: group.accumulators.map(\.value))
+    }
+  }
+}
+
+extension FieldValue {
+  /// Returns the value as JSON; null for a missing one.
+  func json(_ document: DocumentReader) throws -> JSONValue {
+    switch self {
+    case .missing, .null: .null
+    case .bool(let value): .bool(value)
+    case .int(let value): .int(value)
+    case .double(let value): .double(value)
+    case .bigNumber(let value): .bigNumber(value)
+    case .string(let text): .string(String(decoding: text, as: UTF8.self))
+    case .ownedString(let text): .string(String(decoding: text, as: UTF8.self))
+    case .array(let location), .object(let location): try document.value(location)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+extension QueryRun {
+  /// Computes aggregates of the records that match, by groups; without paths, one group of all of them.
+  func aggregate(
+    _ filter: CompiledFilter, by paths: [FieldPath],
+    _ aggregates: [(function: RecordAggregate.Function, path: FieldPath)]
+  ) throws -> [RecordGroup] {
+    try check(filter)
+    try check(paths + aggregates.map(\.path))
+    let groups = GroupTable(paths, aggregates)
+    if aggregates.isEmpty, paths.count == 1, let index = rules.indexes.first(where: { $0.path == paths[0] }),
+      let keys = try keys(of: index, filter)
+    {
+      try count(index, keys, into: groups)
+    } else {
+      try candidates(try plan(filter)) {
+        try groups.add($0)
+        return true
+      }
+    }
+    return groups.sorted
+  }
+
+  /// Returns the keys of an index whose entries are exactly those of the records that match; nil when there are none.
+  private func keys(of index: CollectionIndex, _ filter: CompiledFilter) throws -> KeyRanges? {
+    let conditions = filter.conditions
+    if conditions.isEmpty { return .everything }
+    let planner = QueryPlanner(indexes: [index], relations: [], count: { 0 }, estimate: { _, _ in 0 })
+    let plan = try planner.plan(filter)
+    guard case .index(_, let keys) = plan.access, plan.rest.isEmpty else { return nil }
+    return keys
+  }
+
+  /// Counts the entries of an index by their keys: one record of each group is read, for the value.
+  private func count(_ index: CollectionIndex, _ keys: KeyRanges, into groups: GroupTable) throws {
+    var found: [(key: [UInt8], record: Int64, count: Int64)] = []
+    for range in keys.ranges {
+      try range.bound { lower, upper in
+        try connection.each(
+          """
+          SELECT value, min(record), count(*) FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
+          GROUP BY value
+          """, .integer(index.id), .blob(lower), .blob(upper)
+        ) { found.append((Array($0.bytes(0)), $0.anyInteger(1), $0.anyInteger(2))) }
+      }
+    }
+    for group in found {
+      if group.key.withUnsafeBytes({ ValueKey.decidesOrder($0) }), group.key.first ?? 0 < ValueKey.array {
+        _ = try fetch.one(group.record) { candidate in
+          let value = try candidate.field(index.path)
+          var key: [UInt8] = []
+          if case .missing = value { key.append(ValueKey.null) } else {
+            OrderKey.append(value, descending: false, to: &key)
+          }
+          groups.add(try value.json(candidate.document), key, count: Int(group.count))
+        }
+      } else {
+        // The values of one key may be several.
+        let records = try group.key.withUnsafeBytes {
+          try ValueTable(connection: connection).rows(index.id, $0)
+        }
+        for record in records { _ = try fetch.one(record) { try groups.add($0) } }
+      }
+    }
+  }
+}
+
+extension RecordCollection {
+  /// Computes aggregates of the records that match a filter, by groups.
+  ///
+  /// - Parameters:
+  ///   - aggregates: none to count only
+  ///   - filter: nil for all records
+  ///   - paths: of the values that the records of a group have in common; without paths, all records are one group
+  /// - Returns: the groups in the order of their keys
+  /// - Throws: `SatchelError` `.invalid` for an invalid path, and where a value of a group is an array or an object
+  public func aggregate(
+    _ aggregates: [RecordAggregate] = [], where filter: RecordFilter? = nil, groupBy paths: [String] = []
+  ) throws -> [RecordGroup] {
+    let filter = try CompiledFilter(filter ?? .all([]))
+    let paths = try paths.map { try FieldPath($0) }
+    let aggregates = try aggregates.map { ($0.function, try FieldPath($0.path)) }
+    return try readInterruptibly { connection, row in
+      try QueryRun(self, connection, row: row).aggregate(filter, by: paths, aggregates)
+    }
+  }
+
+  /// Computes aggregates of `{"where", "group_by", "aggregates"}`, all members optional: `group_by` is a path or an
+  /// array of them, `aggregates` an array of `{"sum": path}`, `{"min": path}`, `{"max": path}` and `{"average": path}`.
+  package func aggregate(json: JSONValue) throws -> [RecordGroup] {
+    var (filter, paths, aggregates): (RecordFilter?, [String], [RecordAggregate]) = (nil, [], [])
+    try naming("query") {
+      guard case .object(let members) = json else { throw JSONError("must be an object", pointer: "") }
+      for (key, value) in members where !value.isNull {
+        switch (key, value) {
+        case ("where", _): filter = try RecordFilter(value, at: "/where")
+        case ("group_by", .string(let path)): paths = [path]
+        case ("group_by", .array(let elements)):
+          paths = try elements.enumerated().map { position, element in
+            guard case .string(let path) = element else {
+              throw JSONError("must be a path", pointer: "/group_by/\(position)")
+            }
+            return path
+          }
+        case ("group_by", _): throw JSONError("must be a path, or an array of them", pointer: "/group_by")
+        case ("aggregates", .array(let elements)):
+          aggregates = try elements.enumerated().map { position, element in
+            guard case .object(let members) = element, members.count == 1, let only = members.first,
+              let function = RecordAggregate.Function(rawValue: only.key), case .string(let path) = only.value
+            else {
+              throw JSONError(
+                "must be an object with a function (sum, min, max or average) and its path",
+                pointer: "/aggregates/\(position)")
+            }
+            return RecordAggregate(function, path)
+          }
+        case ("aggregates", _): throw JSONError("must be an array", pointer: "/aggregates")
+        default:
+          throw JSONError(
+            "unknown member; the members are where, group_by and aggregates",
+            pointer: "/" + JSONPointer.escaped(key))
+        }
+      }
+    }
+    return try aggregate(aggregates, where: filter, groupBy: paths)
+  }
+}

@@ -1,0 +1,75 @@
+import SatchelCore
+import SatchelStorage
+import SatchelSync
+
+/// Reads records by row, or all of a collection.
+struct RecordFetch {
+  private let connection: Connection
+  private let row: CollectionState
+  private let status: RecordStatusReader
+
+  /// - Parameter store: required to read sensitive fields
+  init(_ connection: Connection, _ row: CollectionState, store: RecordStore? = nil) {
+    self.connection = connection
+    self.row = row
+    status = RecordStatusReader(connection, row, store: store)
+  }
+
+  /// Reads one record; returns nil when it does not exist, or has another id than `key`.
+  func one<Result>(
+    _ record: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
+  ) throws -> Result? {
+    let statement = try connection.prepared(
+      "SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(record), at: 1)
+    guard try statement.step() else { return nil }
+    if let key, statement.bytes(1).order(against: key) != 0 { return nil }
+    return try body(try Candidate(statement, status))
+  }
+
+  /// Visits all records in insertion order, until `visit` returns false.
+  ///
+  /// - Parameter after: a row, after which the first one is
+  func all(after: Int64? = nil, _ visit: (borrowing Candidate) throws -> Bool) throws {
+    let base = RecordRow.base(of: row.id)
+    let statement = try connection.prepared(
+      """
+      SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id > ? AND id < ? ORDER BY id
+      """)
+    defer { statement.reset() }
+    try statement.bind(.integer(max(base, after ?? base)), at: 1)
+    try statement.bind(.integer(base + row.numbers.next), at: 2)
+    while try statement.step() {
+      guard try visit(try Candidate(statement, status)) else { return }
+    }
+  }
+}
+
+/// Reads the sync status of a collection's records, and opens their sensitive fields, in one snapshot.
+final class RecordStatusReader {
+  private let connection: Connection
+  private let row: CollectionState
+  /// Created when a status is first read.
+  private lazy var reader = Result { try SyncStatusReader(connection, collection: row.name) }
+
+  private let store: RecordStore?
+
+  init(_ connection: Connection, _ row: CollectionState, store: RecordStore?) {
+    self.connection = connection
+    self.row = row
+    self.store = store
+  }
+
+  /// Opens a document whose row is marked as sealed.
+  func opened(_ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> [UInt8] {
+    guard let store else { throw SatchelError(.internal, "\(row.name): its sensitive fields are not opened") }
+    return try row.rules.opened(document, key, by: store.database.keyring.keys)
+  }
+
+  func status(_ key: UnsafeRawBufferPointer) throws -> SyncStatus {
+    guard row.isBound else { return .local }
+    // A record without an entry in the sync log is pending.
+    return try reader.get().status(key) ?? .pending
+  }
+}
