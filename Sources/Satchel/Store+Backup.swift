@@ -132,21 +132,20 @@ extension Store {
         // A file that cannot be copied costs the bytes of one asset; the rows are recovered.
         try? AssetStore.copy(AssetStore.allFiles(at: damaged), at: damaged, to: path)
       }
-    let hasLosses = report.tables.contains {
-      ["context", "section", "section_content"].contains($0.name) && $0.lostRows + $0.lostPages > 0
-    }
-    report.findings += repair(path, hasLosses: hasLosses)
+    // A value that was reset is lost as well.
+    let lost = report.tables.filter { $0.lostRows + $0.lostPages > 0 }.map(\.name)
+    report.findings += repair(path, lost: Set(lost + report.findings.map(\.code)))
     return report
   }
 
   /// Repairs rows that refer to lost rows and derived values that contradict their source, then checks the
   /// new store.
   ///
-  /// - Parameter hasLosses: whether rows of the catalogue's contexts or sections are known to be lost
-  private static func repair(_ path: String, hasLosses: Bool) -> [StoreFinding] {
+  /// - Parameter lost: the tables of which rows or values are known to be lost
+  private static func repair(_ path: String, lost: Set<String>) -> [StoreFinding] {
     do {
       let store = try Store(path: path)
-      try store.catalogue.repair(hasLosses: hasLosses)
+      try store.catalogue.repair(lost: lost)
       try PhotoCatalogue.repair(store.database)
       try StoryLibrary.repair(store.database)
       try AssetStore.repair(store.database)

@@ -61,8 +61,25 @@ struct AssetPruner {
     try table.removeStaleReferences()
     try connection.execute(
       "CREATE TEMP TABLE IF NOT EXISTS asset_kept(id INTEGER PRIMARY KEY); DELETE FROM temp.asset_kept;")
-    try connection.execute("INSERT INTO temp.asset_kept \(Self.referenced)")
-    try keepVariants()
+    do {
+      try connection.execute("INSERT INTO temp.asset_kept \(Self.referenced)")
+      try keepVariants()
+    } catch let error as SatchelError where error.code == .damaged {
+      try nameWrongType()
+      throw error
+    }
+  }
+
+  /// Throws an error that names the place of an asset's row number that is not an integer, as another program wrote it.
+  private func nameWrongType() throws {
+    func throwDamage(_ row: Statement) throws { throw row.damage(0, "is not an integer") }
+    try connection.each(
+      "SELECT asset FROM asset_reference WHERE typeof(asset) <> 'integer'", visit: throwDamage)
+    try connection.each(
+      "SELECT asset, id FROM asset_source WHERE asset IS NOT NULL AND typeof(asset) <> 'integer'",
+      visit: throwDamage)
+    try connection.each(
+      "SELECT variant, name FROM asset_variant WHERE typeof(variant) <> 'integer'", visit: throwDamage)
   }
 
   /// The bytes of assets that are referred to, and neither at a URL, nor in the remote, nor derived.

@@ -179,9 +179,7 @@ private struct CatalogueCheck {
       let name = row.text(0)
       let placeholders = PlaceholderCoding.decodeSection(row.bytes(1))
       for entity in Set(placeholders.map(\.target.entity)) { references[entity, default: 0] += 1 }
-      if PlaceholderCoding.encode(placeholders).count != row.bytes(1).count
-        || !row.bytes(2).hasPlaceholders(placeholders)
-      {
+      if !PlaceholderCoding.isSection(row.bytes(1), of: row.bytes(2)) {
         report("placeholder", "section \(name): its placeholders do not match its content")
       }
       let stored = (3..<9).map { row.anyInteger($0) }
@@ -246,13 +244,8 @@ private struct CatalogueCheck {
           "entity \(id) has the reference count \(row.anyInteger(2)), but \(expected) sections reference it")
       }
       let body = row.bytes(3)
-      if !row.isNull(4) {
-        let placeholders = PlaceholderCoding.decodeEntity(row.bytes(4))
-        if PlaceholderCoding.encode(placeholders).count != row.bytes(4).count
-          || !body.hasPlaceholders(placeholders)
-        {
-          report("placeholder", "entity \(id): its placeholders do not match its content")
-        }
+      if !row.isNull(4), !PlaceholderCoding.isEntity(row.bytes(4), of: body) {
+        report("placeholder", "entity \(id): its placeholders do not match its content")
       }
       let level = Scope(rawValue: Int(clamping: row.anyInteger(5)))?.level
       if level.map({ Int64($0.rawValue) }) != (row.anyInteger(6) == 0 ? nil : row.anyInteger(7)) {
@@ -286,6 +279,20 @@ private struct CatalogueCheck {
     if !indexed.isEmpty {
       report("entity_index", "\(indexed.count) entries of the entity index are stale")
     }
+  }
+}
+
+extension PlaceholderCoding {
+  /// Whether the placeholders of a section fit its content.
+  static func isSection(_ bytes: UnsafeRawBufferPointer, of content: UnsafeRawBufferPointer) -> Bool {
+    let placeholders = decodeSection(bytes)
+    return encode(placeholders).count == bytes.count && content.hasPlaceholders(placeholders)
+  }
+
+  /// Whether the placeholders of an entity fit its content.
+  static func isEntity(_ bytes: UnsafeRawBufferPointer, of content: UnsafeRawBufferPointer) -> Bool {
+    let placeholders = decodeEntity(bytes)
+    return encode(placeholders).count == bytes.count && content.hasPlaceholders(placeholders)
   }
 }
 

@@ -5,11 +5,11 @@ extension Catalogue {
   /// Restores the consistency of the catalogue's tables after rows were lost or changed: recomputes counts
   /// and indexes from the sections and the entities' content.
   ///
-  /// - Parameter hasLosses: whether rows of contexts or sections are known to be lost
-  package func repair(hasLosses: Bool = false) throws {
+  /// - Parameter lost: the tables of which rows or values are known to be lost
+  package func repair(lost: Set<String> = []) throws {
     try database.write { transaction in
       let connection = transaction.connection
-      if try hasLosses || Self.lacksSections(connection) { try Self.forgetAnswers(connection) }
+      try Self.removeMisfits(connection)
       // Nothing finds what belongs to a place whose row was lost.
       try connection.execute(
         """
@@ -18,6 +18,9 @@ extension Catalogue {
         OR sublocality NOT IN known OR coordinate NOT IN known;
         DELETE FROM entity WHERE place > 0 AND place NOT IN (SELECT id FROM place);
         """)
+      if try !lost.isDisjoint(with: Self.headers) || Self.lacksSections(connection) {
+        try Self.forgetAnswers(connection)
+      }
       try connection.mend(Self.rules)
       if try connection.has(table: "region") {
         try RegionTable(connection: connection).removeUnreadable()
@@ -25,7 +28,11 @@ extension Catalogue {
       }
       try listContexts(connection)
       let (references, counts) = try recount(connection)
-      try restoreLost(references, connection)
+      if try restoreLost(references, connection) || lost.contains("entity"),
+        try Self.lacksNested(connection)
+      {
+        try Self.forgetAnswers(connection)
+      }
       try connection.run("UPDATE entity SET reference_count = 0")
       for (row, count) in references {
         try connection.run(
@@ -47,6 +54,47 @@ extension Catalogue {
       try connection.run("DELETE FROM entity_index")
       try connection.run("DELETE FROM setting WHERE key = 'indexed_through'")
     }
+  }
+
+  /// The tables that say which sections there are: nothing else does when their rows are lost.
+  private static let headers = ["place", "context", "section", "section_content"]
+
+  /// Removes contents whose placeholders do not fit them, or cannot be those of entities: the section is lost, or the
+  /// entity's content is missing.
+  private static func removeMisfits(_ connection: Connection) throws {
+    var (sections, entities) = ([Int64](), [Int64]())
+    try connection.each("SELECT section, placeholders, template FROM section_content") { row in
+      let isSound =
+        PlaceholderCoding.isSection(row.bytes(1), of: row.bytes(2))
+        && PlaceholderCoding.decodeSection(row.bytes(1)).allSatisfy {
+          StoredRange.counted.contains($0.target.entity) && $0.target.entity > 0
+        }
+      if !isSound { sections.append(row.anyInteger(0)) }
+    }
+    try connection.each(
+      "SELECT entity, placeholders, body FROM entity_content WHERE placeholders IS NOT NULL"
+    ) {
+      if !PlaceholderCoding.isEntity($0.bytes(1), of: $0.bytes(2)) { entities.append($0.anyInteger(0)) }
+    }
+    for row in sections {
+      try connection.run("DELETE FROM section_content WHERE section = ?", .integer(row))
+    }
+    for row in entities { try connection.run("DELETE FROM entity_content WHERE entity = ?", .integer(row)) }
+  }
+
+  /// Whether an entity that is nested in another one has no variant. It may be known only there: by the delivery of another
+  /// section, which is not asked for as long as its own entities are stored.
+  private static func lacksNested(_ connection: Connection) throws -> Bool {
+    var known: Set<EntityTarget> = []
+    try connection.each("SELECT entity_id, scope FROM entity") {
+      guard let scope = Scope(rawValue: Int(clamping: $0.anyInteger(1))) else { return }
+      known.insert(EntityTarget(entityID: $0.text(0), scope: scope))
+    }
+    var lacks = false
+    try connection.each("SELECT placeholders FROM entity_content WHERE placeholders IS NOT NULL") { row in
+      lacks = lacks || !PlaceholderCoding.decodeEntity(row.bytes(0)).allSatisfy { known.contains($0.target) }
+    }
+    return lacks
   }
 
   /// Whether sections, their contexts or their content were lost.
@@ -72,13 +120,15 @@ extension Catalogue {
 
   /// Inserts an entity without content for each row that was lost and that a section references: so it is listed as
   /// missing and asked for, and no other entity gets the row. Its id is lost as well.
-  private func restoreLost(_ references: [Int64: Int64], _ connection: Connection) throws {
+  ///
+  /// - Returns: whether there were any
+  private func restoreLost(_ references: [Int64: Int64], _ connection: Connection) throws -> Bool {
     var lost: Set<Int64> = []
     for row in references.keys
-    where try (1...1 << 53).contains(row)
-      && connection.number("SELECT EXISTS(SELECT 1 FROM entity WHERE id = ?)", .integer(row)) == 0
-    { lost.insert(row) }
-    if lost.isEmpty { return }
+    where try connection.number("SELECT EXISTS(SELECT 1 FROM entity WHERE id = ?)", .integer(row)) == 0 {
+      lost.insert(row)
+    }
+    if lost.isEmpty { return false }
     var sections: [(id: Int64, name: String, context: Int64)] = []
     try connection.each("SELECT id, name, context FROM section") {
       sections.append(($0.anyInteger(0), $0.text(1), $0.anyInteger(2)))
@@ -99,6 +149,7 @@ extension Catalogue {
           .integer(Int64(target.scope.rawValue)), .integer(place), .integer(section.context))
       }
     }
+    return true
   }
 
   /// Lists each context at its places again, in the order of their revisions as far as these are known.

@@ -196,6 +196,8 @@ package enum StoredRange {
   @inline(__always) package static var usual: ClosedRange<Int64> { -(1 << 53)...1 << 53 }
   /// Counters.
   @inline(__always) package static var count: ClosedRange<Int64> { 0...1 << 53 }
+  /// The numbers of counted rows that a recovery keeps: no store reaches the upper bound, and the next ones are in range.
+  package static var counted: ClosedRange<Int64> { 0...1 << 52 }
   /// Sizes of strings and blobs in bytes: the maximum of SQLite.
   @inline(__always) package static var length: ClosedRange<Int64> { 0...1 << 31 }
   /// Unix milliseconds and durations: see `StoreClock.latest`.

@@ -208,6 +208,11 @@ package final class Transaction {
     // Stored times are at most so much later than the newest entry, by which they are known to be ahead.
     if now > newest.time + Self.unrecorded, connection.totalChanges != changesBefore { recordsTime = true }
     guard !changes.isEmpty || recordsTime else { return }
+    guard ChangeLog.revisions.contains(revision) else {
+      throw SatchelError(
+        .damaged,
+        "\(connection.path): change.revision: \(newest.revision) is the greatest one; recover the store")
+    }
     try ChangeLog.json(of: changes).withUnsafeBytes {
       try connection.run(
         "INSERT INTO change(revision, time, writer, entries) VALUES(?, ?, ?, ?)", .integer(revision),

@@ -129,9 +129,9 @@ struct ValueCheck {
   /// - Returns: the columns in which values were changed or rows deleted
   func repair() throws -> [StoreFinding] {
     var findings: [StoreFinding] = []
-    for (table, _) in try Self.tables(connection) {
+    for (table, hasRowID) in try Self.tables(connection) {
       for column in try columns(of: table) {
-        let count = try repair(table, column)
+        let count = try repair(table, column, hasRowID: hasRowID)
         guard count > 0 else { continue }
         findings.append(
           StoreFinding(
@@ -144,7 +144,7 @@ struct ValueCheck {
     return findings
   }
 
-  private func repair(_ table: String, _ column: Column) throws -> Int {
+  private func repair(_ table: String, _ column: Column, hasRowID: Bool) throws -> Int {
     let (quoted, name) = (RecoveredTable.quoted(table), RecoveredTable.quoted(column.name))
     let key = "\(table).\(column.name)"
     let wrong: String
@@ -159,10 +159,7 @@ struct ValueCheck {
         remedy =
           "UPDATE OR IGNORE \(quoted) SET \(name) = \(column.isNullable ? "NULL" : Self.literal(value))"
       }
-    case "TEXT":
-      wrong =
-        "typeof(\(name)) <> 'text'"
-        + (rules.documents.contains(key) ? " OR length(\(name)) > 0 AND NOT json_valid(\(name))" : "")
+    case "TEXT": wrong = "typeof(\(name)) <> 'text'"
     case "BLOB": wrong = "typeof(\(name)) <> 'blob'"
     default: return 0
     }
@@ -175,7 +172,39 @@ struct ValueCheck {
       try connection.execute("DELETE FROM \(quoted) WHERE \(condition)")
       count += connection.changes
     }
+    if rules.documents.contains(key) {
+      count += try repairDocuments(quoted, name, hasRowID: hasRowID, by: remedy)
+    }
     return Int(clamping: count)
+  }
+
+  /// Repairs the documents that are not JSON, as `fault` finds them: SQLite's functions take a blob for its own format.
+  private func repairDocuments(_ table: String, _ column: String, hasRowID: Bool, by remedy: String) throws
+    -> Int64
+  {
+    var (rows, values) = ([Int64](), [[UInt8]]())
+    try connection.visit(
+      "SELECT \(column), \(hasRowID ? "rowid" : "0") FROM \(table) WHERE \(column) IS NOT NULL"
+    ) { row in
+      guard Self.fault(ofDocument: row.bytes(0)) != nil else { return }
+      if hasRowID { rows.append(row.anyInteger(1)) } else { values.append(Array(row.bytes(0))) }
+    }
+    var count: Int64 = 0
+    let statement = try connection.compile(
+      "\(remedy) WHERE \(hasRowID ? "rowid = ?" : "CAST(\(column) AS BLOB) = ?")")
+    for row in rows {
+      try statement.bind(.integer(row), at: 1)
+      _ = try statement.step()
+      count += connection.changes
+      statement.reset()
+    }
+    for value in values {
+      try statement.bindCopy(value, at: 1)
+      _ = try statement.step()
+      count += connection.changes
+      statement.reset()
+    }
+    return count
   }
 
   /// SQLite parses the digits of the smallest integer as a real.

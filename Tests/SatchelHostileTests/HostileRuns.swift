@@ -13,6 +13,9 @@ enum HostileRuns {
     _ name: String, _ mutate: (String) throws -> Bool, _ judge: (StoreExercise) -> [String]
   ) throws -> Void
 
+  /// Whether every case is played.
+  static let isLong = ProcessInfo.processInfo.environment["SATCHEL_MUTATIONS"] != nil
+
   /// Plays all cases, in as many processes as it takes, and records those that failed.
   static func all(_ role: String, _ test: String) throws {
     let folder = try TemporaryDirectory()
@@ -60,7 +63,6 @@ enum HostileRuns {
     } catch {
       return say("-1\nmaking the sound store\n\(error)")
     }
-    let isLong = ProcessInfo.processInfo.environment["SATCHEL_MUTATIONS"] != nil
     var (number, tried, mutated) = (-1, 0, 0)
     try cases(fixture) { name, mutate, judge in
       number += 1

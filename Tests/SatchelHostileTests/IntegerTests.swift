@@ -14,7 +14,7 @@ struct IntegerTests {
   private static func values(of column: RawStore.Column, _ range: ClosedRange<Int64>, _ number: Int)
     -> [Int64]
   {
-    if ProcessInfo.processInfo.environment["SATCHEL_MUTATIONS"] != nil { return extremes }
+    if HostileRuns.isLong { return extremes }
     let (inside, outside) = (extremes.filter { range.contains($0) }, extremes.filter { !range.contains($0) })
     return [inside, outside].compactMap { $0.isEmpty ? nil : $0[number % $0.count] }
   }
@@ -41,6 +41,60 @@ struct IntegerTests {
         }
       }
     }
+  }
+
+  /// STRICT columns of other tables, and row numbers, do not take such values.
+  @Test("where they are no integers, an error says so")
+  func otherTypes() throws {
+    guard let role = OtherProcess.role("types") else {
+      return try HostileRuns.all("types", "IntegerTests/otherTypes")
+    }
+    let values = ["'text'", "0.5", "x'31'", "NULL"]
+    try HostileRuns.play(role.path) { fixture, run in
+      for (number, column) in try fixture.columns().filter({ $0.type == "INTEGER" }).enumerated() {
+        for value in HostileRuns.isLong ? values : [values[number % values.count]] {
+          try run(
+            "\(column.table).\(column.name) = \(value)",
+            { path in
+              var changed = 0
+              try RawStore.loosened(path) {
+                changed =
+                  (try? $0.change("UPDATE OR IGNORE \(column.table) SET \(column.name) = \(value)")) ?? 0
+              }
+              return changed > 0
+            }, { _ in [] })
+        }
+      }
+    }
+  }
+
+  /// The next row of these gets the number after the greatest one.
+  @Test(
+    "A counter that is at its end leaves a store that is recovered and goes on",
+    arguments: ["change.revision", "entity.id", "section_content.section"])
+  func counters(_ counter: String) throws {
+    let fixture = try HostileFixture()
+    let path = fixture.folder.path + "/store.satchel"
+    try fixture.bytes.write(to: URL(filePath: path))
+    let parts = counter.split(separator: ".")
+    let (table, column) = (parts[0], parts[1])
+    try RawStore(path).run(
+      "UPDATE \(table) SET \(column) = 9007199254740992 WHERE \(column) = (SELECT max(\(column)) FROM \(table))"
+    )
+    let place = try Location(json: HostileFixture.shanghai)
+    do {
+      let store = try HostileFixture.open(path)
+      defer { try? store.close() }
+      try store.catalogue.persist(HostileFixture.section("new", 9), at: place)
+    } catch let error as SatchelError { #expect(error.code == .damaged) }
+    _ = try Store.recover(path, into: path + ".recovered")
+    let recovered = try HostileFixture.open(path + ".recovered")
+    defer { try? recovered.close() }
+    #expect(try recovered.check().map(\.message).filter { $0.contains("outside") } == [])
+    for number in 0..<3 {
+      try recovered.catalogue.persist(HostileFixture.section("new \(number)", 9), at: place)
+    }
+    #expect(try recovered.check().map(\.message).filter { $0.contains("outside") } == [])
   }
 
   /// The findings that are missing.

@@ -86,7 +86,10 @@ enum StoredValue: Equatable {
   case blob([UInt8])
 
   /// Parses a record; nil unless all its bytes are accounted for.
-  static func record(_ bytes: [UInt8]) -> [StoredValue]? {
+  ///
+  /// - Parameter sound: the number of bytes before those that may have been lost, and are zeros: only blobs have such
+  ///   bytes otherwise
+  static func record(_ bytes: [UInt8], sound: Int) -> [StoredValue]? {
     guard let (headSize, first) = bytes.varint(at: 0), headSize >= Int64(first),
       headSize <= Int64(bytes.count)
     else { return nil }
@@ -101,6 +104,9 @@ enum StoredValue: Equatable {
       guard let (value, size) = value(of: kind, bytes, at: content) else { return nil }
       values.append(value)
       content += size
+      if content > sound, size > 0 {
+        guard case .blob = value else { return nil }
+      }
     }
     return content == bytes.count ? values : nil
   }

@@ -60,7 +60,8 @@ final class BTreeReader {
       waiting += node.children.reversed()
       losses[root, default: Loss()].rows += node.badCells
       for cell in node.cells {
-        guard let bytes = try payload(cell, page), let values = StoredValue.record(bytes), !values.isEmpty
+        guard let (bytes, sound) = try payload(cell, page),
+          let values = StoredValue.record(bytes, sound: sound), !values.isEmpty
         else {
           losses[root, default: Loss()].rows += 1
           continue
@@ -86,15 +87,21 @@ final class BTreeReader {
   }
 
   /// Returns a cell's payload; nil when its chain of overflow pages is broken.
-  private func payload(_ cell: BTreePage.Cell, _ page: [UInt8]) throws -> [UInt8]? {
+  ///
+  /// A page of zeros ends a chain as the last page does: it may be a bad sector, and the bytes on it lost.
+  ///
+  /// - Returns: the payload, and the number of its bytes before a page of zeros
+  private func payload(_ cell: BTreePage.Cell, _ page: [UInt8]) throws -> (bytes: [UInt8], sound: Int)? {
     var bytes = Array(page[cell.local])
-    guard var next = cell.overflow else { return bytes }
+    var sound = bytes.count
+    guard var next = cell.overflow else { return (bytes, sound) }
     while bytes.count < cell.size {
       guard next > 1, let page = try file.page(next) else { return nil }
       bytes += page[4..<4 + min(file.usable - 4, cell.size - bytes.count)]
+      if page.contains(where: { $0 != 0 }) { sound = bytes.count }
       next = page.number(4, at: 0)
     }
-    return next == 0 ? bytes : nil
+    return next == 0 ? (bytes, sound) : nil
   }
 }
 

@@ -12,7 +12,7 @@ final class RecoveredTable {
   private let keyColumn: Int?
   private let connection: Connection
   private let replaces: Bool
-  /// Whether it is AUTOINCREMENT: a row number near the maximum would prevent further rows.
+  /// Whether the next row gets the number after the greatest one: a number near the maximum would prevent further rows.
   private let countsRows: Bool
   private var statements: [Int: Statement] = [:]
   private(set) var rows = 0
@@ -37,18 +37,17 @@ final class RecoveredTable {
     replaces = hasRows
   }
 
-  /// The valid numbers of AUTOINCREMENT: no store reaches the upper bound.
-  static let sequenceRange: ClosedRange<Int64> = 0...(1 << 52)
-
   private static func isCounting(_ name: String, _ connection: Connection) throws -> Bool {
-    try connection.first(
+    // Counted without AUTOINCREMENT.
+    if ["change", "entity", "section_content"].contains(name) { return true }
+    return try connection.first(
       "SELECT instr(sql, 'AUTOINCREMENT') FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(name)
     ) { $0.anyInteger(0) > 0 } ?? false
   }
 
   /// Inserts a row; one that violates a constraint is counted as lost.
   func add(key: Int64, _ values: [StoredValue]) throws {
-    guard values.count <= columns.count, !countsRows || Self.sequenceRange.contains(key) else {
+    guard values.count <= columns.count, !countsRows || StoredRange.counted.contains(key) else {
       rejected += 1
       return
     }

@@ -143,7 +143,7 @@ package struct StoreRecovery {
     var found: [(name: String, number: Int64)] = []
     try reader.rows(root: root, hasRowID: true) { _, values in
       guard values.count == 2, case .text(let name) = values[0], case .integer(let number) = values[1],
-        RecoveredTable.sequenceRange.contains(number)
+        StoredRange.counted.contains(number)
       else { return }
       found.append((String(decoding: name, as: UTF8.self), number))
     }
