@@ -131,7 +131,7 @@ enum City {
   }
 
   static func region(_ numbers: Range<Int>) throws -> RegionDefinition {
-    RegionDefinition(areas: try numbers.map { RegionDefinition.Area(try location($0)) })
+    RegionDefinition(try numbers.map { try location($0) })
   }
 }
 

@@ -17,7 +17,7 @@ python=${PYTHON:-$PWD/.venv/bin/python}
 [[ $python == */* && $python != /* ]] && python=$PWD/$python
 version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
 export SATCHEL_LIBRARY=${SATCHEL_LIBRARY:-$PWD/.build-lib/release/libsatchel.so}
-export PYTHONPATH=$PWD/Bindings/Python PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=error
+export PYTHONPATH=$PWD/Bindings/Python:$PWD/Tests/Servers PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=error
 # A fixed terminal width, since help is wrapped to it.
 export COLUMNS=100
 

@@ -59,6 +59,11 @@ public struct RegionDefinition: Sendable, Equatable, JSONCodable {
     (self.maxBytes, self.maxAssetSize) = (maxBytes, maxAssetSize)
   }
 
+  /// Creates a definition of locations without what is around or below them.
+  public init(_ locations: [Location], sections: [String]? = nil, assets: Bool = true) {
+    self.init(areas: locations.map { Area($0) }, sections: sections, assets: assets)
+  }
+
   /// Creates a definition from its JSON object: `locations` (areas), `sections`, `assets`, `max_bytes`, `max_asset_bytes`.
   ///
   /// - Throws: `JSONError` with a pointer, also for values that are out of range

@@ -20,20 +20,10 @@ struct CatalogueRefreshCommand: ParsableCommand {
 
   @OptionGroup var place: PlaceArguments
 
-  @Option(name: .customLong("from"), help: ArgumentHelp("The base URL of the server.", valueName: "url"))
-  var url: String
+  @OptionGroup var source: SourceArguments
 
   @Option(help: "Only this section; may be repeated.")
   var section: [String] = []
-
-  @Option(
-    help: ArgumentHelp("A header of each request, \"Name: value\"; may be repeated.", valueName: "header"))
-  var header: [String] = []
-
-  @Option(
-    help: ArgumentHelp("Trust the certificates in this file instead of the system's.", valueName: "file"),
-    completion: .file(extensions: ["pem", "crt"]))
-  var caFile: String?
 
   @Flag(help: "Ask also for what is fresh, and for what failed before its time.")
   var force = false
@@ -44,20 +34,10 @@ struct CatalogueRefreshCommand: ParsableCommand {
   func validate() throws {
     if !place.isGiven { throw ValidationError("give a place with --place, --at or --location") }
     if let staleAfter, staleAfter < 0 { throw ValidationError("--stale-after: \(staleAfter) is negative") }
-    if header.contains(where: { !$0.contains(":") }) {
-      throw ValidationError("--header: a header is \"Name: value\"")
-    }
   }
 
   func run() throws {
-    let headers = header.map { line in
-      let colon = line.firstIndex(of: ":") ?? line.endIndex
-      let value = line[colon...].dropFirst().drop { $0 == " " }
-      return (name: String(line[..<colon]), value: String(value))
-    }
-    var connection = HTTPSourceOptions()
-    connection.caFile = caFile
-    let source = try HTTPSource(baseURL: url, headers: headers, options: connection)
+    let source = try source.source()
     var options = RefreshOptions()
     options.force = force
     if let staleAfter { options.staleAfter = staleAfter }

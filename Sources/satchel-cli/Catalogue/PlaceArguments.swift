@@ -28,7 +28,7 @@ struct PlaceArguments: ParsableArguments {
     "The maximum distance of the delivered places by which a location's levels are resolved; 0 for none.",
     valueName: "metres")
 
-  private static func parsedLocation(_ text: String) throws -> Location {
+  static func parsedLocation(_ text: String) throws -> Location {
     do {
       return try Location(json: JSONValue(parsing: text))
     } catch {
@@ -49,27 +49,34 @@ struct PlaceArguments: ParsableArguments {
   /// - Throws: `SatchelError` `.invalid` for a locality without admin area that several delivered places have
   func location(in catalogue: Catalogue) throws -> Location? {
     if let location { return location }
-    guard place != nil || at != nil else { return nil }
-    let named = try location(adminArea: place?.adminArea)
-    guard let place, place.adminArea == nil, place.locality != nil || place.sublocality != nil else {
-      return named
-    }
+    if let place { return try place.location(at, in: catalogue) }
+    return try at.map { try Location(latitude: $0.latitude, longitude: $0.longitude) }
+  }
+}
+
+extension PlaceName {
+  /// Returns the location that the names denote.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for a locality without admin area that several delivered places have
+  func location(_ at: Position? = nil, in catalogue: Catalogue) throws -> Location {
+    let named = try location(at, adminArea: adminArea)
+    guard adminArea == nil, locality != nil || sublocality != nil else { return named }
     let contexts = try catalogue.contexts().map(\.location)
     for level in [Level.sublocality, .locality] where named.key(level) != nil {
       // A place without admin area was delivered as such.
       if contexts.contains(where: { $0.key(level) == named.key(level) }) { break }
-      if let found = try delivered(place, at: level, in: contexts) { return found }
+      if let found = try delivered(at, level, in: contexts) { return found }
     }
     return named
   }
 
   /// Returns the location with the admin area of the delivered place that has the same name at a level; nil when
   /// there is no such place.
-  private func delivered(_ place: PlaceName, at level: Level, in contexts: [Location]) throws -> Location? {
+  private func delivered(_ at: Position?, _ level: Level, in contexts: [Location]) throws -> Location? {
     var found: [Location] = []
     for context in contexts {
       guard let adminArea = context.adminArea else { continue }
-      let candidate = try location(adminArea: adminArea)
+      let candidate = try location(at, adminArea: adminArea)
       guard candidate.key(level) == context.key(level),
         !found.contains(where: { $0.key(level) == candidate.key(level) })
       else { continue }
@@ -77,13 +84,13 @@ struct PlaceArguments: ParsableArguments {
     }
     guard found.count > 1 else { return found.first }
     let names = found.map { PlaceName($0)?.text ?? $0.name }.sorted().joined(separator: ", ")
-    throw SatchelError(.invalid, "--place: \(place.text) is the name of several places: \(names)")
+    throw SatchelError(.invalid, "--place: \(text) is the name of several places: \(names)")
   }
 
-  private func location(adminArea: String?) throws -> Location {
+  private func location(_ at: Position?, adminArea: String?) throws -> Location {
     try Location(
-      latitude: at?.latitude, longitude: at?.longitude, sublocality: place?.sublocality,
-      locality: place?.locality, adminArea: adminArea, countryCode: place?.country)
+      latitude: at?.latitude, longitude: at?.longitude, sublocality: sublocality, locality: locality,
+      adminArea: adminArea, countryCode: country)
   }
 }
 

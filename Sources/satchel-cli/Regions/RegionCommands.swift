@@ -5,10 +5,13 @@ import Satchel
 struct RegionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "region",
-    abstract: "List, show, delete, export and import offline regions, and build files of them.",
+    abstract: "Create, download, show, delete, export and import offline regions, and build files of them.",
     discussion: """
       An offline region is a named part of the catalogue that no prune removes.
 
+        satchel region create guide.satchel lisboa --place PT/Lisboa
+        satchel region download guide.satchel porto --from https://api.example.org/content
+        satchel region update guide.satchel porto --from https://api.example.org/content
         satchel region list guide.satchel
         satchel region show guide.satchel porto
         satchel region export guide.satchel porto -o porto.region
@@ -16,8 +19,9 @@ struct RegionCommand: ParsableCommand {
         satchel region build porto/ --name porto -o porto.region
       """,
     subcommands: [
-      RegionListCommand.self, RegionShowCommand.self, RegionDeleteCommand.self, RegionExportCommand.self,
-      RegionImportCommand.self, RegionBuildCommand.self,
+      RegionCreateCommand.self, RegionDownloadCommand.self, RegionUpdateCommand.self, RegionListCommand.self,
+      RegionShowCommand.self, RegionDeleteCommand.self, RegionExportCommand.self, RegionImportCommand.self,
+      RegionBuildCommand.self,
     ])
 }
 
@@ -84,10 +88,7 @@ struct RegionShowCommand: ParsableCommand {
           + "and \(size.unknownSizes) of unknown size")
     }
     if size.missing + size.expired > 0 { print("\(size.missing) missing, \(size.expired) expired") }
-    for failure in region.failed {
-      let item = failure.asset?.url ?? failure.location?.keys.first?.text ?? ""
-      print("failed: \(item.printable): \(failure.message.printable)")
-    }
+    RegionCommand.print(failures: region.failed)
   }
 }
 
@@ -181,6 +182,13 @@ extension RegionCommand {
   static func missing(_ name: String) -> any Error {
     Terminal.printError("there is no region \(name.printable)")
     return Terminal.attention
+  }
+
+  static func print(failures: [RegionFailure]) {
+    for failure in failures {
+      let item = failure.asset?.url ?? failure.location?.keys.first?.text ?? ""
+      Swift.print("failed: \(item.printable): \(failure.message.printable)")
+    }
   }
 
   static func print(_ report: RegionExport, _ output: String, json: Bool) throws {
