@@ -100,6 +100,7 @@ public final class Session: @unchecked Sendable {
     // A commit after the headers were read may have been looked at for the previous location.
     if news.withLock({ isAgain || $0.count != count ? $0.addAll() : false }) { requestRefresh() }
     deliver()
+    giveWayToContent()
     let plan = try catalogue.plan(for: location, nearby: nearby)
     lock.withLock {
       if generation == screen.generation { screen.report(.refresh(cached: cached, plan: plan)) }
@@ -109,6 +110,16 @@ public final class Session: @unchecked Sendable {
       try catalogue.setActiveLocation(location)
     }
     fetch(nil, at: location, generation: generation)
+  }
+
+  /// Lets the content come first that the host has asked for in an event: reading the plan at the same time would delay it.
+  /// The wait has a limit, because content may wait for an event that waits for the caller.
+  private func giveWayToContent() {
+    guard deliveringThread.load(ordering: .relaxed) != ThreadIdentity.current else { return }
+    let isLoading = lock.withLock {
+      screen.sections.contains { if case .loading = $0.state { true } else { false } }
+    }
+    if isLoading { worker.waitUntilIdle(milliseconds: 5) }
   }
 
   /// Stores a section for the session's location, and shows it with its content. Inside a batch it is shown after the

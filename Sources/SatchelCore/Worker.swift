@@ -5,6 +5,10 @@ package final class Worker: @unchecked Sendable {
   private var waiting: [@Sendable () -> Void] = []
   private var thread: SystemThread?
   private var isStopped = false
+  /// Whether a piece of work is in progress.
+  private var isWorking = false
+  /// The threads in `waitUntilIdle`.
+  private var waitingForIdle = 0
 
   package init() {}
 
@@ -30,8 +34,28 @@ package final class Worker: @unchecked Sendable {
         return
       }
       let work = waiting.removeFirst()
+      isWorking = true
       condition.unlock()
       work()
+      condition.withLock {
+        isWorking = false
+        if waitingForIdle > 0 { condition.signal() }
+      }
+    }
+  }
+
+  /// Waits until all work is done, for at most `milliseconds`; not on the worker's own thread.
+  package func waitUntilIdle(milliseconds: Int64) {
+    let end = Clock.monotonic.now() + milliseconds
+    condition.withLock {
+      guard thread?.isCurrent != true else { return }
+      waitingForIdle += 1
+      defer { waitingForIdle -= 1 }
+      while !isStopped, isWorking || !waiting.isEmpty {
+        let left = end - Clock.monotonic.now()
+        guard left > 0 else { return }
+        condition.wait(milliseconds: Int(left))
+      }
     }
   }
 
