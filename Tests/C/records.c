@@ -144,6 +144,41 @@ static void defer(void) {
     satchel_records_free(later);
 }
 
+static void answer(void) {
+    satchel_records *sales = opened("{\"name\":\"sales\",\"indexes\":[\"kind\",{\"path\":\"n\",\"unique\":true}]}", false);
+    const char *documents = "{\"a\":{\"n\":1,\"kind\":\"x\"},\"b\":{\"n\":2,\"kind\":\"y\"},\"c\":{\"n\":3,\"kind\":\"x\"}}";
+    must(satchel_records_put_many(sales, text(documents), NULL), "putting");
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_records_aggregate(sales, text("{\"group_by\":\"kind\",\"aggregates\":[{\"sum\":\"n\"}]}"), &found),
+         "groups");
+    CHECK(strcmp(found.data, "[{\"key\":[\"x\"],\"count\":2,\"values\":[4]},{\"key\":[\"y\"],\"count\":1,\"values\":[2]}]") == 0,
+          "%s", found.data);
+    satchel_buffer_free(&found);
+    CHECK(satchel_records_aggregate(sales, text("{\"aggregates\":[{\"mean\":\"n\"}]}"), &found) == SATCHEL_EINVALID &&
+              strstr(satchel_error_message(), "/aggregates/0") != NULL,
+          "%s", satchel_error_message());
+    must(satchel_records_explain(sales, text("{\"where\":{\"kind\":\"x\"}}"), &found), "explaining");
+    CHECK(strstr(found.data, "finds 2 records by the index of \\\"kind\\\"") != NULL, "%s", found.data);
+    satchel_buffer_free(&found);
+    must(satchel_records_page(sales, text("{\"order_by\":\"-n\",\"limit\":3}"), &found), "the last page");
+    CHECK(strstr(found.data, "\"cursor\":null") != NULL, "%s", found.data);
+    satchel_buffer_free(&found);
+    CHECK(satchel_records_page(sales, text("{\"after\":\"x\"}"), &found) == SATCHEL_EINVALID, "no cursor");
+
+    int64_t count = 0, revision = 0;
+    must(satchel_records_update_where(sales, text("{\"kind\":\"x\"}"), text("{\"kind\":\"z\"}"), &count), "updating");
+    CHECK(count == 2, "%lld", (long long)count);
+    CHECK(satchel_records_update_where(sales, text("[]"), text("{}"), NULL) == SATCHEL_EINVALID, "no condition");
+    must(satchel_records_upsert(sales, text("n"), text("{\"n\":2}"), text(""), &revision, &found), "upserting");
+    CHECK(strcmp(found.data, "b") == 0 && revision == 2, "%s, %lld", found.data, (long long)revision);
+    satchel_buffer_free(&found);
+    CHECK(satchel_records_upsert(sales, text("kind"), text("{}"), text(""), NULL, NULL) == SATCHEL_EINVALID, "not unique");
+    must(satchel_records_delete_where(sales, text("{\"n\":{\"gte\":2}}"), &count), "deleting");
+    CHECK(count == 2, "%lld", (long long)count);
+    CHECK(satchel_records_delete_where(NULL, text(""), NULL) == SATCHEL_EINVALID, "no collection");
+    satchel_records_free(sales);
+}
+
 static void warn(void) {
     satchel_records *talks = opened("{\"name\":\"talks\",\"schema\":{\"minimun\":1,\"type\":\"object\"}}", false);
     satchel_buffer found = SATCHEL_BUFFER_INIT;
@@ -274,6 +309,7 @@ int main(int argc, char **argv) {
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
     declare_again();
     defer();
+    answer();
     warn();
     put_valid();
     update_and_delete();

@@ -163,7 +163,7 @@ def test_upsert_by_a_unique_path(store):
         contacts.upsert("name", Contact("a", "b"))
     plain = store.records("contacts")
     with pytest.raises(satchel.InvalidArgument, match="/email"):
-        plain.upsert("email", {"name": "nobody"})
+        plain.upsert("email", {"name": "none"})
 
 
 def test_all_of_it_in_a_batch_and_beside_a_live_query(store):

@@ -113,7 +113,7 @@ struct DeclarationRun {
     _ known: [CollectionIndex], to prepared: PreparedDeclaration, _ row: CollectionState
   ) throws {
     for index in known where !prepared.indexes.contains(where: { $0.path.text == index.path.text }) {
-      // Those of fields of the records were made for queries, which would make them again.
+      // Those of fields of the records were made for queries, which would make new ones.
       if index.isOfRecord { continue }
       try drop(index)
     }

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelJSON
 
-/// What is computed of the records that match.
+/// A value that is computed from the records that match.
 public struct RecordAggregate: Sendable {
   public enum Function: String, Sendable, CaseIterable {
     /// Of numbers; 0 when there are none.
@@ -90,7 +90,8 @@ final class Accumulator {
 
   var value: JSONValue {
     switch function {
-    case .sum: return isWhole ? Int64(exactly: whole).map { .int($0) } ?? Self.json(Double(whole)) : Self.json(total)
+    case .sum:
+      return isWhole ? Int64(exactly: whole).map { .int($0) } ?? Self.json(Double(whole)) : Self.json(total)
     case .average: return count == 0 ? .null : Self.json(total / Double(count))
     case .min, .max: return best?.value ?? .null
     }
@@ -135,7 +136,11 @@ final class GroupTable {
     for path in paths {
       let value = try candidate.field(path)
       // A missing value and null are one group.
-      if case .missing = value { key.append(ValueKey.null) } else { OrderKey.append(value, descending: false, to: &key) }
+      if case .missing = value {
+        key.append(ValueKey.null)
+      } else {
+        OrderKey.append(value, descending: false, to: &key)
+      }
       switch value {
       case .array, .object:
         throw SatchelError(

@@ -73,15 +73,20 @@ enum WrongGuess {
     }
     for word in [" desc", " asc"] where text.lowercased().hasSuffix(word) {
       let path = text.dropLast(word.utf8.count)
-      return "the order of a path is descending with \"-\" before it: \"\(word == " desc" ? "-" : "")\(path)\""
+      return
+        "the order of a path is descending with \"-\" before it: \"\(word == " desc" ? "-" : "")\(path)\""
     }
     let operators = [
-      "gt", "gte", "lt", "lte", "in", "ne", "exact", "iexact", "contains", "icontains", "startswith", "isnull",
+      "gt", "gte", "lt", "lte", "in", "ne", "exact", "iexact", "contains", "icontains", "startswith",
+      "isnull",
     ]
     for name in operators where text.hasSuffix("__" + name) {
       let path = text.dropLast(name.utf8.count + 2)
-      let known = ["startswith": "prefix", "icontains": "contains", "exact": "eq", "iexact": "eq", "isnull": "exists"]
-      return "an operator is a member of the path's condition: {\"\(path)\": {\"\(known[name] ?? name)\": ...}}"
+      let known = [
+        "startswith": "prefix", "icontains": "contains", "exact": "eq", "iexact": "eq", "isnull": "exists",
+      ]
+      return
+        "an operator is a member of the path's condition: {\"\(path)\": {\"\(known[name] ?? name)\": ...}}"
     }
     return nil
   }

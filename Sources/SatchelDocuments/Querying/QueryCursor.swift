@@ -32,7 +32,9 @@ struct QueryCursor: Sendable {
     }
     row = Int64(bitPattern: number(5..<13))
     let end = start + Int(number(13..<15))
-    guard end <= bytes.count else { throw SatchelError(.invalid, "query: /after: is not the cursor of a page") }
+    guard end <= bytes.count else {
+      throw SatchelError(.invalid, "query: /after: is not the cursor of a page")
+    }
     (first, key) = (Array(bytes[start..<end]), Array(bytes[end...]))
   }
 
@@ -65,7 +67,8 @@ struct QueryCursor: Sendable {
     let (part, other) = isNull ? (KeyRange.nulls, KeyRange.values) : (KeyRange.values, KeyRange.nulls)
     let same =
       order.isDescending
-      ? KeyRange(lower: part.lower, upper: ValueKey.successor(first)) : KeyRange(lower: first, upper: part.upper)
+      ? KeyRange(lower: part.lower, upper: ValueKey.successor(first))
+      : KeyRange(lower: first, upper: part.upper)
     let hasOther = isNull != (order.nullsLast ?? order.isDescending)
     return KeyRanges(hasOther ? isNull ? [same, other] : [other, same] : [same], 3)
   }

@@ -25,7 +25,8 @@ public struct QueryExplanation: Equatable, Sendable, JSONConvertible {
   /// The explanation as a sentence.
   public var text: String {
     let names = paths.map { "\"\($0)\"" }.joined(separator: ", ")
-    let number = found >= QueryRun.mostExplained ? "\(QueryRun.mostExplained) or more records" : "\(found) records"
+    let number =
+      found >= QueryRun.mostExplained ? "\(QueryRun.mostExplained) or more records" : "\(found) records"
     var text: String
     switch access {
     case "scan": text = "reads all records"

@@ -53,7 +53,9 @@ struct QueryPlanner {
   private static let compared = 512
 
   /// - Parameter wanted: the number of the first matching records that are requested; nil for all
-  func plan(_ filter: CompiledFilter, order: [CompiledQuery.Order] = [], wanted: Int? = nil) throws -> QueryPlan {
+  func plan(_ filter: CompiledFilter, order: [CompiledQuery.Order] = [], wanted: Int? = nil) throws
+    -> QueryPlan
+  {
     let conditions = filter.conditions
     let best = try best(conditions)
     if let first = order.first, let index = indexes.first(where: { $0.path == first.path }) {
@@ -155,7 +157,9 @@ struct QueryPlanner {
 
   /// Returns the references of a relation that a condition asks for; nil for one that they do not decide.
   private func references(_ relation: CollectionRelation, _ condition: CompiledFilter) -> Found? {
-    guard let test = condition.test, !test.isNegated, test.path == .document(relation.path) else { return nil }
+    guard let test = condition.test, !test.isNegated, test.path == .document(relation.path) else {
+      return nil
+    }
     let operands: [Operand]
     switch test.test {
     case .contains(let operand) where relation.isMany: operands = [operand]
@@ -167,7 +171,8 @@ struct QueryPlanner {
     // A missing reference may be null; the elements of a list are ids.
     guard relation.isMany || ids.count == operands.count else { return nil }
     return Found(
-      access: .references(relation, targets: Set(ids)), proved: [condition], rank: operands.count == 1 ? 0 : 1)
+      access: .references(relation, targets: Set(ids)), proved: [condition], rank: operands.count == 1 ? 0 : 1
+    )
   }
 }
 

@@ -52,7 +52,9 @@ extension QueryRun {
         _ = try fetch.one(group.record) { candidate in
           let value = try candidate.field(index.path)
           var key: [UInt8] = []
-          if case .missing = value { key.append(ValueKey.null) } else {
+          if case .missing = value {
+            key.append(ValueKey.null)
+          } else {
             OrderKey.append(value, descending: false, to: &key)
           }
           groups.add(try value.json(candidate.document), key, count: Int(group.count))

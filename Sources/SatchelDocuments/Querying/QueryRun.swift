@@ -55,7 +55,8 @@ struct QueryRun {
   /// Checks the texts of an index that a range of times cannot compare: the keys alone may decide the range.
   private func checkTimes(_ filter: CompiledFilter, _ index: CollectionIndex) throws {
     for condition in filter.conditions {
-      guard let test = condition.test, test.path == index.path, let times = test.times, case .document(let path) = test.path
+      guard let test = condition.test, test.path == index.path, let times = test.times,
+        case .document(let path) = test.path
       else { continue }
       let range = KeyRange(lower: [ValueKey.string] + times.lower, upper: [ValueKey.string] + times.upper)
       try range.bound { lower, upper in
@@ -184,10 +185,11 @@ struct QueryRun {
   private func rows(_ access: QueryPlan.Access) throws -> [Int64] {
     var rows: [Int64] = []
     switch access {
-    case .scan: try fetch.all {
-      rows.append($0.row)
-      return true
-    }
+    case .scan:
+      try fetch.all {
+        rows.append($0.row)
+        return true
+      }
     case .ids(let ids):
       let view = try row.keys.view(
         of: connection, floor: row.base + row.numbers.indexedThrough, newest: row.base + row.numbers.next - 1)

@@ -130,7 +130,8 @@ final class CompiledQuery: Sendable {
     filter = try CompiledFilter(query.filter ?? .all([]))
     order = try query.order.map {
       Order(
-        path: try FieldPath($0.path), isDescending: $0.isDescending, nullsLast: query.nulls.map { $0 == .last })
+        path: try FieldPath($0.path), isDescending: $0.isDescending,
+        nullsLast: query.nulls.map { $0 == .last })
     }
     wantsDocuments = query.wantsDocuments
     window = QueryWindow(offset: max(0, query.offset), limit: query.limit.map { max(0, $0) })

@@ -68,7 +68,8 @@ extension RecordCollection {
     try store.writeDeferred()
     return try transaction { work, collection in
       guard let index = try collection.rules.indexes.first(where: { $0.path == field && $0.isUnique }) else {
-        throw SatchelError(.invalid, "\(name): \"\(path)\" has no unique index, by which a record could be found")
+        throw SatchelError(
+          .invalid, "\(name): \"\(path)\" has no unique index, by which a record could be found")
       }
       var key = Array(id.utf8)
       var isNew = true
@@ -115,7 +116,8 @@ extension RecordWork {
     switch field {
     case .missing, .null, .array, .object:
       throw SatchelError(
-        .invalid, "\(collection.name): \(index.pointer): the document needs a number, a string or a Boolean here")
+        .invalid,
+        "\(collection.name): \(index.pointer): the document needs a number, a string or a Boolean here")
     default: break
     }
     var key: [UInt8] = []

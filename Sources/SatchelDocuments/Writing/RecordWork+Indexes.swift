@@ -14,7 +14,7 @@ struct IndexEntries {
   var changes: [Change] = []
 }
 
-/// What the indexes of a collection read of a record.
+/// The parts of a record that the indexes of its collection read.
 struct IndexedRecord {
   var key: UnsafeRawBufferPointer
   var created: Int64

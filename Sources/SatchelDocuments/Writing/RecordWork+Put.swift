@@ -30,7 +30,8 @@ extension RecordWork {
     try checkRevision(old?.revision ?? 0, expected, key: key, in: collection)
     try collection.rules.schema?.check(body, collection.location(key))
     let record = IndexedRecord(
-      key: key, created: remote?.created ?? old?.created ?? now, modified: remote?.modified ?? now, document: body)
+      key: key, created: remote?.created ?? old?.created ?? now, modified: remote?.modified ?? now,
+      document: body)
     let entries = try indexEntries(old, record, key: key, row: row, in: collection)
     let rules = try collection.rules
     let references =
