@@ -34,8 +34,11 @@ let package = Package(
     // Loops over bytes with the processor's vectors.
     .target(name: "CScan"),
 
+    // The table of Unicode's root order.
+    .target(name: "CRootOrder"),
+
     // Ground floors.
-    .target(name: "SatchelCore", dependencies: ["CNettle", "CUTF8Proc"]),
+    .target(name: "SatchelCore", dependencies: ["CNettle", "CRootOrder", "CUTF8Proc"]),
     .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern", "CScan"]),
     .target(name: "SatchelStorage", dependencies: ["SatchelCore", "SatchelJSON", "CSQLite"]),
     // Immutable bytes, which documents refer to.

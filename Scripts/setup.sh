@@ -12,7 +12,8 @@ headers=(sqlite3.h jansson.h utf8proc.h nettle/sha2.h curl/curl.h expat.h)
 demo=(graphviz) # draws the stories of reports
 # Opened by the library when it scales pictures.
 pictures=(libturbojpeg0 libpng16-16)
-tests=(openssl cmake doxygen g++ git "${pictures[@]}")
+# unicode-data: the table of the root order, which the suites compare with.
+tests=(openssl cmake doxygen g++ git unicode-data "${pictures[@]}")
 servers=(radosgw ceph-mon ceph-osd ceph-common openssl)
 wheel=(dpkg-dev tcl)
 deb=(dpkg-dev debhelper dh-python lintian)

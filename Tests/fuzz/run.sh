@@ -28,7 +28,7 @@ build() { # module, sources
 mkdir -p "$out/findings"
 objects=()
 # The C targets, each with a module map, which the package manager would write.
-for module in CScan CPattern CCurl CImages; do
+for module in CScan CPattern CCurl CImages CRootOrder; do
   printf 'module %s {\n  header "%s"\n  export *\n}\n' "$module" "$PWD/Sources/$module/include/$module.h" \
     > "$out/$module.modulemap"
   flags+=(-Xcc "-fmodule-map-file=$out/$module.modulemap")

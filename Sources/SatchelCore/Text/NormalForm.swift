@@ -7,12 +7,27 @@ package enum NormalForm {
   /// Decomposes each scalar separately and orders the marks itself, because utf8proc's ordering takes
   /// quadratic time in the length of a run of marks: 18 s for 200 KB of marks.
   package static func decomposed(_ scalars: [Int32]) -> [Int32] {
-    let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue)
+    decomposed(scalars, utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue))
+  }
+
+  /// Returns the full case folding of scalars in NFD, in NFD.
+  static func caseFolded(_ scalars: [Int32]) -> [Int32] {
+    decomposed(
+      scalars,
+      utf8proc_option_t(
+        UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_CASEFOLD.rawValue))
+  }
+
+  private static func decomposed(_ scalars: [Int32], _ options: utf8proc_option_t) -> [Int32] {
     var result: [Int32] = []
     result.reserveCapacity(scalars.count * 2)
     var parts = [Int32](repeating: 0, count: 32)
     var boundary: Int32 = 0
     for scalar in scalars {
+      if scalar < 0x41 {
+        result.append(scalar)
+        continue
+      }
       let count = utf8proc_decompose_char(scalar, &parts, parts.count, options, &boundary)
       // Unicode guarantees at most four; a scalar that utf8proc does not accept stays unchanged.
       if (1...parts.count).contains(count) {
