@@ -45,19 +45,18 @@ struct NearestSearch {
   /// Examines the locations in the R*Tree within a radius.
   mutating func visit(within radius: Double, through: Int64) throws {
     var search = self
-    for box in GreatCircle.boxes(around: position.latitude, position.longitude, within: radius) {
-      try connection.each(
-        """
-        SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate, c.location, p.south, p.west
-        FROM context_position p JOIN context c ON c.id = p.id
-        WHERE p.south <= ? AND p.north >= ? AND p.west <= ? AND p.east >= ? AND c.id <= ?
-        """, .real(box.north), .real(box.south), .real(box.east), .real(box.west), .integer(through)
-      ) { row in
-        let chain = try PlaceChain(row, from: 1)
-        let about = GreatCircle.distance(from: search.position, to: (row.real(7), row.real(8)))
-        // Most locations are farther than the nearest one, so that theirs need not be parsed.
-        if search.isUseful(chain, at: about - Self.rounding) { try search.consider(row, chain, location: 6) }
-      }
+    try PositionTable.each(
+      """
+      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate, c.location, p.south, p.west
+      FROM context_position p JOIN context c ON c.id = p.id
+      WHERE p.south <= ? AND p.north >= ? AND p.west <= ? AND p.east >= ? AND c.id <= ?
+      """, around: position.latitude, position.longitude, within: radius, .integer(through),
+      connection: connection
+    ) { row in
+      let chain = try PlaceChain(row, from: 1)
+      let about = GreatCircle.distance(from: search.position, to: (row.real(7), row.real(8)))
+      // Most locations are farther than the nearest one, so that theirs need not be parsed.
+      if search.isUseful(chain, at: about - Self.rounding) { try search.consider(row, chain, location: 6) }
     }
     self = search
   }

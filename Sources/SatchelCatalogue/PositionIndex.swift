@@ -11,13 +11,22 @@ package struct PositionIndex {
   package static let subject = SubjectSchema(
     name: "position", migrations: [Migration(version: 1, sql: schema)])
 
+  private static let table = PositionTable(
+    name: "context_position", schema: schema,
+    PositionTable.Statements(
+      insert:
+        "INSERT OR REPLACE INTO context_position(id, south, north, west, east) VALUES(?1, ?2, ?2, ?3, ?3)",
+      delete: "DELETE FROM context_position WHERE id = ?",
+      all: "SELECT id, south, north, west, east FROM context_position",
+      check: "SELECT rtreecheck('context_position')"))
+
   private static let schema = """
     -- The bounds are those of one point, each rounded outwards to 32 bits. `id` is that of the context.
     CREATE VIRTUAL TABLE context_position USING rtree(id, south, north, west, east);
     """
 
   /// Whether SQLite was built with R*Trees.
-  package static var isAvailable: Bool { SQLiteVersion.hasRTree }
+  package static var isAvailable: Bool { PositionTable.isAvailable }
 
   /// The number of contexts that may wait to be added: adding one at a time would make persisting write two
   /// more pages.
@@ -37,9 +46,7 @@ package struct PositionIndex {
 
   /// Returns the last context that the R*Tree contains; 0 when there is no R*Tree that can be read.
   private func indexedThrough() throws -> Int64 {
-    guard Self.isAvailable,
-      try connection.has(table: "context_position")
-    else { return 0 }
+    guard try Self.table.exists(connection) else { return 0 }
     return try connection.number(Self.through)
   }
 
@@ -56,12 +63,12 @@ package struct PositionIndex {
     }
     var through = try indexedThrough()
     do {
-      for box in through > 0 ? GreatCircle.boxes(around: latitude, longitude, within: metres) : [] {
-        try connection.each(
+      if through > 0 {
+        try PositionTable.each(
           """
           SELECT c.id, c.location FROM context_position p JOIN context c ON c.id = p.id
           WHERE p.south <= ? AND p.north >= ? AND p.west <= ? AND p.east >= ? AND c.id <= ?
-          """, .real(box.north), .real(box.south), .real(box.east), .real(box.west), .integer(through),
+          """, around: latitude, longitude, within: metres, .integer(through), connection: connection,
           visit: add)
       }
     } catch let error as SatchelError where error.isAboutVirtualTable {
@@ -146,9 +153,7 @@ package struct PositionIndex {
       added.append((last, latitude, longitude))
     }
     for entry in added {
-      try connection.run(
-        "INSERT OR REPLACE INTO context_position(id, south, north, west, east) VALUES(?1, ?2, ?2, ?3, ?3)",
-        .integer(entry.row), .real(entry.latitude), .real(entry.longitude))
+      try table.insert(entry.row, entry.latitude, entry.longitude, connection)
     }
     try connection.run(
       "INSERT INTO setting(key, value) VALUES('located_through', ?1) ON CONFLICT DO UPDATE SET value = ?1",
@@ -158,19 +163,13 @@ package struct PositionIndex {
   /// Removes a context. Where SQLite has no R*Trees its entry stays, and refers to no context.
   func remove(_ context: Int64) throws {
     guard try indexedThrough() >= context else { return }
-    do {
-      try connection.run("DELETE FROM context_position WHERE id = ?", .integer(context))
-    } catch let error as SatchelError where error.isAboutVirtualTable {
-      // The next merge makes the R*Tree again; until then, an entry without a context is not found.
-    }
+    // The next merge makes a damaged R*Tree again; until then, an entry without a context is not found.
+    try Self.table.deleteIfSound(context, connection)
   }
 
   /// Removes all entries, so that the next merge adds all contexts.
   func clear() throws {
-    if try indexedThrough() > 0 {
-      try connection.remakeVirtualTable(
-        "context_position", ownTables: Connection.rTreeTables, sql: Self.schema)
-    }
+    if try indexedThrough() > 0 { try Self.table.remake(connection) }
     try connection.run("DELETE FROM setting WHERE key = 'located_through'")
   }
 
@@ -178,26 +177,15 @@ package struct PositionIndex {
   func fault() throws -> String? {
     let through = try indexedThrough()
     guard through > 0 else { return nil }
-    let report = try connection.first("SELECT rtreecheck('context_position')") { $0.text(0) }
-    if let report, report != "ok" { return "the R*Tree of positions is damaged: \(report.prefix(200))" }
-    var positions: [Int64: (south: Double, north: Double, west: Double, east: Double)] = [:]
-    try connection.each("SELECT id, south, north, west, east FROM context_position") { row in
-      positions[row.anyInteger(0)] = (row.real(1), row.real(2), row.real(3), row.real(4))
-    }
-    var missing = 0
-    try connection.each(
-      "SELECT id, location FROM context WHERE coordinate <> 0 AND id <= ?", .integer(through)
-    ) { row in
-      guard let location = try? Location(json: JSONValue(parsing: row.bytes(1))),
-        let latitude = location.latitude, let longitude = location.longitude
-      else { return }
-      guard let found = positions[row.anyInteger(0)], found.south <= latitude, found.north >= latitude,
-        found.west <= longitude, found.east >= longitude
-      else {
-        missing += 1
-        return
+    return try Self.table.fault(connection) { visit in
+      try connection.each(
+        "SELECT id, location FROM context WHERE coordinate <> 0 AND id <= ?", .integer(through)
+      ) { row in
+        guard let location = try? Location(json: JSONValue(parsing: row.bytes(1))),
+          let latitude = location.latitude, let longitude = location.longitude
+        else { return }
+        visit(row.anyInteger(0), latitude, longitude)
       }
     }
-    return missing == 0 ? nil : "\(missing) positions are missing from the R*Tree, or are elsewhere in it"
   }
 }

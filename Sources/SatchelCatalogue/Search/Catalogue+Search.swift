@@ -183,26 +183,13 @@ private struct EntitySearch {
   /// Returns a part of the string that has most of the words, around the first of them. The display name comes
   /// last: it is shown anyway.
   private func excerpt(_ record: EntityRecord, _ entities: EntityTable) throws -> String {
-    var best: (count: Int, text: String, start: Int)?
-    func consider(_ text: UnsafeRawBufferPointer) {
-      var (terms, start): (Set<SearchQuery.Term>, Int?) = ([], nil)
-      SearchTokenizer.visit(text) { word in
-        for term in query.terms where !terms.contains(term) {
-          guard let offset = query.offset(of: term, in: word) else { continue }
-          terms.insert(term)
-          start = start ?? word.start + offset
-        }
-      }
-      guard let start, terms.count > best?.count ?? 0 else { return }
-      best = (terms.count, String(decoding: text, as: UTF8.self), start)
-    }
+    var excerpt = SearchExcerpt(query)
     _ = try entities.withContent(of: record.row) { body, _ in
       try SearchIndex.visitStrings(body) { text in
         let isName = String(decoding: text, as: UTF8.self).hasSameBytes(as: record.displayName)
-        if !isName { consider(text) }
+        if !isName { excerpt.consider(text) }
       }
     }
-    guard let best else { return record.displayName }
-    return Excerpt.text(best.text, around: best.start)
+    return excerpt.text ?? record.displayName
   }
 }

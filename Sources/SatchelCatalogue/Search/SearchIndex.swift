@@ -5,11 +5,22 @@ import SatchelStorage
 /// The full-text index of the stored entities.
 ///
 /// It is created by the first search, and brought up to date by each search: persisting adds nothing to it,
-/// and only records which indexed entities it changed. It has tokens, not strings: `SearchTokenizer` makes
-/// them, so that FTS5's simplest tokenizer divides them, and any program can check the file.
+/// and only records which indexed entities it changed.
 package struct SearchIndex {
   package static let subject = SubjectSchema(
     name: "search", migrations: [Migration(version: 1, sql: schema)])
+
+  private static let index = TextIndex(
+    name: "entity_search", content: "entities", schema: schema,
+    TextIndex.Statements(
+      insert: "INSERT INTO entity_search(rowid, name, text) VALUES(?, ?, ?)",
+      delete: "DELETE FROM entity_search WHERE rowid = ?",
+      all: "SELECT rowid, name, text FROM entity_search",
+      // A word of a display name weighs ten times one of the text.
+      matches: """
+        SELECT rowid, rank FROM entity_search
+        WHERE entity_search MATCH ? AND rank MATCH 'bm25(10.0, 1.0)' ORDER BY rank
+        """))
 
   private static let schema = """
     -- The tokens of the display name, and of all strings of the content. `rowid` is that of the entity.
@@ -43,11 +54,8 @@ package struct SearchIndex {
   func remove(_ row: Int64) throws {
     guard let through = try indexedThrough(), row <= through else { return }
     try noteChange(of: row)
-    do {
-      try connection.run("DELETE FROM entity_search WHERE rowid = ?", .integer(row))
-    } catch let error as SatchelError where error.isAboutVirtualTable || error.isAboutMissingModule {
-      // The next search rebuilds the index, or removes the entity.
-    }
+    // Otherwise the next search rebuilds the index, or removes the entity.
+    _ = try Self.index.deleteIfSound(row, connection)
   }
 
   /// Whether the index has the texts of all entities.
@@ -62,7 +70,7 @@ package struct SearchIndex {
   /// Brings the index of a store that is opened writable up to date.
   static func update(_ database: Database) throws {
     if try database.read({ try SearchIndex(connection: $0).isCurrent() }) { return }
-    _ = try naming { try database.prepare(subject) }
+    _ = try index.naming { try database.prepare(subject) }
     // The index can be rebuilt, so that it need not be durable when this returns.
     while try database.write(
       isSynced: false, { try SearchIndex(connection: $0.connection).updateChunk() })
@@ -98,7 +106,7 @@ package struct SearchIndex {
       found += 1
     }
     for row in changed {
-      try connection.run("DELETE FROM entity_search WHERE rowid = ?", .integer(row))
+      try Self.index.delete(row, connection)
       try connection.run("DELETE FROM search_change WHERE entity = ?", .integer(row))
       guard connection.changes == 1 else { throw RowOrder.damaged("search_change") }
     }
@@ -114,18 +122,10 @@ package struct SearchIndex {
   }
 
   /// Adds an entity's tokens.
-  func insert(_ tokens: (name: [UInt8], text: [UInt8]), row: Int64) throws {
-    try tokens.name.withUnsafeBytes { name in
-      try tokens.text.withUnsafeBytes { text in
-        try connection.run(
-          "INSERT INTO entity_search(rowid, name, text) VALUES(?, ?, ?)", .integer(row), .textBytes(name),
-          .textBytes(text))
-      }
-    }
-  }
+  func insert(_ tokens: [[UInt8]], row: Int64) throws { try Self.index.insert(row, tokens, connection) }
 
-  /// Returns an entity's tokens; nil when it has no content.
-  func tokens(of row: Int64) throws -> (name: [UInt8], text: [UInt8])? {
+  /// Returns the tokens of an entity's name and text; nil when it has no content.
+  func tokens(of row: Int64) throws -> [[UInt8]]? {
     let entities = EntityTable(connection: connection)
     guard let record = try entities.record(row), record.size != nil else { return nil }
     return try entities.withContent(of: row) { body, _ in
@@ -133,7 +133,7 @@ package struct SearchIndex {
       var displayName = record.displayName
       displayName.withUTF8 { SearchTokenizer.appendTokens(of: UnsafeRawBufferPointer($0), to: &name) }
       try Self.visitStrings(body) { SearchTokenizer.appendTokens(of: $0, to: &text) }
-      return (name, text)
+      return [name, text]
     }
   }
 
@@ -155,23 +155,17 @@ package struct SearchIndex {
   static func remove(_ connection: Connection) throws {
     guard try SearchIndex(connection: connection).indexedThrough() != nil else { return }
     // A recovered store may have the state of an index whose tables were lost.
-    try exists(connection) ? remake(connection) : clear(connection)
-  }
-
-  private static func exists(_ connection: Connection) throws -> Bool {
-    try connection.has(table: "entity_search")
+    try index.exists(connection) ? remake(connection) : clear(connection)
   }
 
   /// Makes the index again, empty, whatever version of FTS5 wrote it; the next search fills it.
   static func remake(_ connection: Connection) throws {
-    try naming {
-      try connection.remakeVirtualTable("entity_search", ownTables: Connection.fullTextTables, sql: schema)
-    }
+    try index.remake(connection)
     try clear(connection)
   }
 
   /// Creates the empty index in another database.
-  func make() throws { try Self.naming { try connection.execute(Self.schema) } }
+  func make() throws { try Self.index.make(connection) }
 
   /// Deletes the state of the index, so that the next search rebuilds it.
   static func clear(_ connection: Connection) throws {
@@ -181,53 +175,22 @@ package struct SearchIndex {
 
   // MARK: Searching
 
-  /// Visits the entities that match, the best first, until `visit` returns false. A word of a display name
-  /// weighs ten times one of the text.
+  /// Visits the entities that match, the best first, until `visit` returns false.
   func matches(_ query: SearchQuery, _ visit: (_ row: Int64, _ score: Double) throws -> Bool) throws {
-    try Self.naming {
-      let statement = try connection.prepared(
-        """
-        SELECT rowid, rank FROM entity_search
-        WHERE entity_search MATCH ? AND rank MATCH 'bm25(10.0, 1.0)' ORDER BY rank
-        """)
-      defer { statement.reset() }
-      try statement.bind(.text(query.expression), at: 1)
-      while try statement.step() {
-        guard try visit(statement.anyInteger(0), -statement.real(1)) else { return }
-      }
-    }
-  }
-
-  /// Runs `body`, and throws a clear error when SQLite was built without full-text search.
-  private static func naming<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as SatchelError where error.isAboutMissingModule {
-      throw SatchelError(
-        .internal, "SQLite was built without FTS5, which the search of entities requires", underlying: error)
-    }
+    try Self.index.matches(query.expression, [], connection, visit)
   }
 
   // MARK: Checking
 
   /// Returns the first defect of the index; nil when it is sound.
-  func fault() throws -> String? {
-    do {
-      return try firstFault()
-    } catch let error as SatchelError where error.isAboutVirtualTable {
-      return "the search index cannot be read; the next search rebuilds it: \(error.message)"
-    }
-  }
+  func fault() throws -> String? { try Self.index.fault { try firstFault() } }
 
   private func firstFault() throws -> String? {
     guard let through = try indexedThrough() else { return nil }
-    guard try Self.exists(connection) else {
+    guard try Self.index.exists(connection) else {
       return "the search index is missing"
     }
-    var indexed: [Int64: (name: [UInt8], text: [UInt8])] = [:]
-    try connection.each("SELECT rowid, name, text FROM entity_search") {
-      indexed[$0.anyInteger(0)] = (Array($0.bytes(1)), Array($0.bytes(2)))
-    }
+    var indexed = try Self.index.rows(connection, columns: 2)
     var changed: Set<Int64> = []
     try connection.each("SELECT entity FROM search_change") { changed.insert($0.anyInteger(0)) }
     if changed.contains(where: { $0 > through }) {
@@ -238,8 +201,7 @@ package struct SearchIndex {
       rows.append($0.anyInteger(0))
     }
     for row in rows where !changed.contains(row) {
-      let (stored, expected) = (indexed.removeValue(forKey: row), try tokens(of: row))
-      if stored?.name != expected?.name || stored?.text != expected?.text {
+      if indexed.removeValue(forKey: row) != (try tokens(of: row)) {
         return "the search index does not match the text of entity row \(row)"
       }
     }

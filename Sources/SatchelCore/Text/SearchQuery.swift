@@ -44,6 +44,11 @@ package struct SearchQuery {
     }.joined(separator: " ")
   }
 
+  /// The query for FTS5 in some columns only.
+  package func expression(in columns: [String]) -> String {
+    "{\(columns.joined(separator: " "))} : (\(expression))"
+  }
+
   /// Returns the position of a term in a word; nil when it does not occur.
   package func offset(of term: Term, in word: SearchTokenizer.Word) -> Int? {
     guard term.isRun == word.isRun, term.scalars.count <= word.scalars.count else { return nil }

@@ -12,11 +12,14 @@ package struct SearchTokenizer {
     package var scalars: ArraySlice<Int32>
     /// The position in the text, in scalars.
     package var start: Int
+    /// The position after its last letter in the text, in scalars.
+    package var end: Int
     package var isRun: Bool
   }
 
   private var scalars: [Int32] = []
   private var start = 0
+  private var last = 0
   /// Whether the word has scalars that must be ordered and composed.
   private var isDecomposed = false
   /// Whether the marks that follow are diacritics.
@@ -108,6 +111,7 @@ package struct SearchTokenizer {
   private mutating func append(_ scalar: Int32, at position: Int) {
     if scalars.isEmpty { start = position }
     scalars.append(scalar)
+    last = position
   }
 
   /// Ends the word, and divides it where its script changes between one with spaces and one without.
@@ -120,7 +124,8 @@ package struct SearchTokenizer {
       let isRun = SearchScripts.hasNoSpaces(scalars[from])
       var to = from + 1
       while to < scalars.count, SearchScripts.hasNoSpaces(scalars[to]) == isRun { to += 1 }
-      body(Word(scalars: scalars[from..<to], start: start + from, isRun: isRun))
+      let end = to < scalars.count ? start + to : last + 1
+      body(Word(scalars: scalars[from..<to], start: start + from, end: end, isRun: isRun))
       from = to
     }
     scalars.removeAll(keepingCapacity: true)
