@@ -52,8 +52,8 @@ LIBRARIES = {
 }
 
 
-def swift_runtime() -> list[Part]:
-    """The Swift runtime, and the C++ library that it uses."""
+def linked() -> list[Part]:
+    """The parts of libsatchel.so: the Swift runtime, the C++ library that it uses, and Unicode's table."""
     inside = "linked into libsatchel.so"
     gcc = output("gcc", "-dumpfullversion")
     return [
@@ -73,7 +73,22 @@ def swift_runtime() -> list[Part]:
             "https://gcc.gnu.org",
             gcc_exception(gcc),
         ),
+        unicode_table(Path(__file__).resolve().parents[2]),
     ]
+
+
+def unicode_table(root: Path) -> Part:
+    """The table of collation elements that Scripts/root_order.py makes."""
+    table = (root / "Sources/CRootOrder/table.c").read_text(encoding="utf-8")
+    version = re.search(r"of Unicode (\S+)", table)
+    return Part(
+        "Unicode's table of collation elements",
+        version[1] if version else "unknown",
+        "Unicode-DFS-2016",
+        "a table made from it is linked into libsatchel.so",
+        "https://www.unicode.org/Public/UCA/",
+        (root / "Bindings/Packaging/unicode_license.txt").read_text(encoding="utf-8"),
+    )
 
 
 def tool_parts(root: Path) -> list[Part]:
@@ -190,7 +205,7 @@ def main() -> None:
     parser.add_argument("--sqlite", type=Path)
     parser.add_argument("libraries", type=Path, nargs="*")
     chosen = parser.parse_args()
-    parts = swift_runtime()
+    parts = linked()
     parts += tool_parts(Path(__file__).resolve().parents[2]) if chosen.tool else []
     parts += map(debian_library, chosen.libraries)
     parts += [own_sqlite(chosen.sqlite)] if chosen.sqlite else []

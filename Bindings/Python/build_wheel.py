@@ -86,7 +86,7 @@ def published(python: Path, scratch: Path, library: Path, sqlite: Path | None) -
     carried = [path for path in linked(library) if path.name.startswith(CARRIED)]
     if sqlite is not None:
         carried = [path for path in carried if not path.name.startswith("libsqlite3")]
-    parts = [*third_party.swift_runtime(), *map(third_party.debian_library, carried)]
+    parts = [*third_party.linked(), *map(third_party.debian_library, carried)]
     parts += [third_party.own_sqlite(sqlite)] if sqlite is not None else []
     licences = third_party.document(parts)
     wheel = repaired(python, built(python, scratch, "wheel", str(library), licences), scratch, sqlite)
