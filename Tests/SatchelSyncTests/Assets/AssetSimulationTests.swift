@@ -54,7 +54,8 @@ import Testing
 
   /// A sync reserved an object for a change that it left for the next one, dropped the reservation, and did so again
   /// without end.
-  @Test("schedules that once found an error pass", arguments: [13_717 as UInt64]) func known(_ seed: UInt64) {
+  @Test("schedules that once found an error pass", arguments: [13_717, 24_149] as [UInt64])
+  func known(_ seed: UInt64) {
     let shelf = AssetSimulationShelf()
     defer { shelf.end() }
     #expect(Self.run(seed, nil, shelf).violation == nil)
