@@ -64,7 +64,7 @@ struct AssetPruner {
     do {
       try connection.execute("INSERT INTO temp.asset_kept \(Self.referenced)")
       try keepVariants()
-    } catch let error as SatchelError where error.code == .damaged {
+    } catch let error as SatchelError {
       try nameWrongType()
       throw error
     }

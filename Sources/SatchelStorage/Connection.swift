@@ -82,11 +82,7 @@ package final class Connection: @unchecked Sendable {
   /// Runs one or more SQL statements without parameters.
   package func execute(_ sql: String) throws {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
-    guard code != SQLITE_OK else { return }
-    var error = error(code, "running “\(sql.prefix(60))”")
-    // The library's own SQL without bindings: a value that a column does not take comes from the file.
-    if [SQLITE_CONSTRAINT, SQLITE_MISMATCH].contains(code & 0xFF) { error.code = .damaged }
-    throw error
+    if code != SQLITE_OK { throw error(code, "running “\(sql.prefix(60))”") }
   }
 
   /// Returns the prepared statement for a constant SQL text, prepared once.
