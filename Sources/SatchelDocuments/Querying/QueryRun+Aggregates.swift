@@ -31,6 +31,7 @@ extension QueryRun {
     let planner = QueryPlanner(indexes: [index], relations: [], count: { 0 }, estimate: { _, _ in 0 })
     let plan = try planner.plan(filter)
     guard case .index(_, let keys) = plan.access, plan.rest.isEmpty else { return nil }
+    try checkTimes(filter, plan.access)
     return keys
   }
 

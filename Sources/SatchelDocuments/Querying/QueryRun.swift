@@ -48,27 +48,34 @@ struct QueryRun {
       indexes: rules.indexes, relations: rules.relations, count: { try Int(row.count(connection)) },
       estimate: { try entries($0, limit: $1) })
     let plan = try planner.plan(filter, order: order, wanted: wanted)
-    if case .index(let index, _) = plan.access { try checkTimes(filter, index) }
+    try checkTimes(filter, plan.access)
     return plan
   }
 
-  /// Checks the texts of an index that a range of times cannot compare: the keys alone may decide the range.
-  private func checkTimes(_ filter: CompiledFilter, _ index: CollectionIndex) throws {
-    for condition in filter.conditions {
-      guard let test = condition.test, test.path == index.path, let times = test.times,
-        case .document(let path) = test.path
-      else { continue }
-      let range = KeyRange(lower: [ValueKey.string] + times.lower, upper: [ValueKey.string] + times.upper)
-      try range.bound { lower, upper in
-        try connection.each(
-          "SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?",
-          .integer(index.id), .blob(lower), .blob(upper)
-        ) { row in
-          let text = UnsafeRawBufferPointer(rebasing: row.bytes(0).dropFirst())
-          guard !TimeRange.isFixed(text) else { return }
-          let id = try RecordTable(connection: connection).key(row.anyInteger(1)) ?? []
-          try id.withUnsafeBytes { try times.check(text, at: path, id: $0) }
-        }
+  /// Checks the texts of the indexes of an access that a range of times cannot compare: the keys alone may decide it.
+  func checkTimes(_ filter: CompiledFilter, _ access: QueryPlan.Access) throws {
+    switch access {
+    case .scan, .ids, .references: break
+    case .union(let parts): for part in parts { try checkTimes(filter, part) }
+    case .index(let index, _):
+      try filter.eachTest { test in
+        if test.path == index.path { try checkTimes(test, index) }
+      }
+    }
+  }
+
+  private func checkTimes(_ test: CompiledTest, _ index: CollectionIndex) throws {
+    guard let times = test.times, case .document(let path) = test.path else { return }
+    let range = KeyRange(lower: [ValueKey.string] + times.lower, upper: [ValueKey.string] + times.upper)
+    try range.bound { lower, upper in
+      try connection.each(
+        "SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?",
+        .integer(index.id), .blob(lower), .blob(upper)
+      ) { row in
+        let text = UnsafeRawBufferPointer(rebasing: row.bytes(0).dropFirst())
+        guard !TimeRange.isFixed(text) else { return }
+        let id = try RecordTable(connection: connection).key(row.anyInteger(1)) ?? []
+        try id.withUnsafeBytes { try times.check(text, at: path, id: $0) }
       }
     }
   }

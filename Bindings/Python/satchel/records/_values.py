@@ -95,7 +95,7 @@ class Record(Mapping[str, Any], Generic[_Document]):
 
 @dataclass(frozen=True)
 class Page(Sequence[Record[_Document]]):
-    """Some records of a query's result: a sequence of them.
+    """Some records of a query's result: a sequence of ``records``.
 
     ``cursor`` is for ``after`` of the next :meth:`satchel.Records.page`; None on the last page.
     """
