@@ -4,11 +4,11 @@ import SatchelJSON
 /// A value that is computed from the records that match.
 public struct RecordAggregate: Sendable {
   public enum Function: String, Sendable, CaseIterable {
-    /// Of numbers; 0 when there are none.
+    /// Of numbers; 0 without any.
     case sum
     /// Of values in their order; missing and null values do not count, null when there are no others.
     case min, max
-    /// Of numbers; null when there are none.
+    /// Of numbers; null without any.
     case average
   }
 
@@ -58,14 +58,13 @@ final class Accumulator {
   private func addNumber(_ value: FieldValue) {
     switch value {
     case .int(let number):
-      count += 1
       let (next, isOver) = whole.addingReportingOverflow(Int128(number))
       if isOver { add(Double(number)) } else { whole = next }
     case .double(let number): add(number)
     case .bigNumber(let number): add(number.expansion.nearest)
     default: return
     }
-    if case .int = value {} else { count += 1 }
+    count += 1
   }
 
   private func add(_ number: Double) {
@@ -121,9 +120,10 @@ final class GroupTable {
     if paths.isEmpty { groups = [Group(key: [], accumulators: aggregates.map { Accumulator($0.function) })] }
   }
 
-  func add(_ candidate: borrowing Candidate) throws {
+  /// Adds a record; without aggregates, `count` records with its values at the paths.
+  func add(_ candidate: borrowing Candidate, count: Int = 1) throws {
     let position = try self.position(of: candidate)
-    groups[position].count += 1
+    groups[position].count += count
     for (number, aggregate) in aggregates.enumerated() {
       try groups[position].accumulators[number].add(
         candidate.field(aggregate.path), candidate.document)
@@ -155,16 +155,6 @@ final class GroupTable {
     positions[key] = groups.count
     groups.append(Group(key: values, accumulators: aggregates.map { Accumulator($0.function) }))
     return groups.count - 1
-  }
-
-  /// Adds a group that an index has counted.
-  func add(_ value: JSONValue, _ key: [UInt8], count: Int) {
-    if let known = positions[key] {
-      groups[known].count += count
-    } else {
-      positions[key] = groups.count
-      groups.append(Group(key: [value], count: count, accumulators: []))
-    }
   }
 
   /// The groups, in the order of their keys.

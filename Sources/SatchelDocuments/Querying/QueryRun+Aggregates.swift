@@ -24,7 +24,7 @@ extension QueryRun {
     return groups.sorted
   }
 
-  /// Returns the keys of an index whose entries are exactly those of the records that match; nil when there are none.
+  /// Returns the keys of an index whose entries are exactly those of the records that match; nil for none.
   private func keys(of index: CollectionIndex, _ filter: CompiledFilter) throws -> KeyRanges? {
     let conditions = filter.conditions
     if conditions.isEmpty { return .everything }
@@ -50,16 +50,7 @@ extension QueryRun {
     }
     for group in found {
       if group.key.withUnsafeBytes({ ValueKey.decidesOrder($0) }), group.key.first ?? 0 < ValueKey.array {
-        _ = try fetch.one(group.record) { candidate in
-          let value = try candidate.field(index.path)
-          var key: [UInt8] = []
-          if case .missing = value {
-            key.append(ValueKey.null)
-          } else {
-            OrderKey.append(value, descending: false, to: &key)
-          }
-          groups.add(try value.json(candidate.document), key, count: Int(group.count))
-        }
+        _ = try fetch.one(group.record) { try groups.add($0, count: Int(group.count)) }
       } else {
         // The values of one key may be several.
         let records = try group.key.withUnsafeBytes {

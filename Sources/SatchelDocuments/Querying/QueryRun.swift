@@ -174,15 +174,8 @@ struct QueryRun {
         try fetch.one(record) { try !matches($0) || visit($0) } ?? true
       }
     }
-    var records: [Int64] = []
-    if !plan.isScan {
-      records = try rows(plan.access)
-      if let after { records.removeAll { $0 <= after } }
-    }
-    if plan.isScan {
-      return try fetch.all(after: after) { try !matches($0) || visit($0) }
-    }
-    for record in records {
+    if plan.isScan { return try fetch.all(after: after) { try !matches($0) || visit($0) } }
+    for record in try rows(plan.access) where after.map({ record > $0 }) ?? true {
       let goesOn = try fetch.one(record) { try !matches($0) || visit($0) }
       if goesOn == false { return }
     }

@@ -44,12 +44,9 @@ extension RecordCollection {
     _ query: CompiledQuery, into bytes: inout [UInt8], _ visit: (borrowing Candidate) throws -> Void
   ) throws {
     bytes.append(UInt8(ascii: "["))
-    var isFirst = true
     try each(query) { candidate, query in
-      if !isFirst { bytes.append(UInt8(ascii: ",")) }
-      isFirst = false
       try visit(candidate)
-      try candidate.write(into: &bytes, for: query)
+      try candidate.writeElement(into: &bytes, for: query)
     }
     bytes.append(UInt8(ascii: "]"))
   }
@@ -57,19 +54,14 @@ extension RecordCollection {
   /// Appends a page as `{"records", "cursor"}`.
   package func writePage(_ query: RecordQuery, into bytes: inout [UInt8]) throws {
     bytes.append(contentsOf: #"{"records":["#.utf8)
-    var isFirst = true
-    let cursor = try eachOfPage(query) { candidate, query in
-      if !isFirst { bytes.append(UInt8(ascii: ",")) }
-      isFirst = false
-      try candidate.write(into: &bytes, for: query)
-    }
+    let cursor = try eachOfPage(query) { try $0.writeElement(into: &bytes, for: $1) }
     bytes.append(contentsOf: #"],"cursor":"#.utf8)
     bytes.append(contentsOf: cursor.map { "\"\($0)\"}" }?.utf8 ?? "null}".utf8)
   }
 
   /// Visits the records of a page.
   ///
-  /// - Returns: the cursor of the next one; nil when there is none
+  /// - Returns: the cursor of the next one; nil after the last
   private func eachOfPage(
     _ query: RecordQuery, _ visit: (borrowing Candidate, CompiledQuery) throws -> Void
   ) throws -> String? {
@@ -176,6 +168,12 @@ extension Candidate {
       Record.write(
         key, revision, created: created, modified: modified, status: status, body: document, into: &bytes)
     }
+  }
+
+  /// Appends an element of the array that the bytes end with.
+  func writeElement(into bytes: inout [UInt8], for query: CompiledQuery) throws {
+    if bytes.last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
+    try write(into: &bytes, for: query)
   }
 
   /// Returns a copy of what a query wants of the record.

@@ -82,13 +82,30 @@ package struct RecordSearchState: Sendable {
     try connection.run("DELETE FROM record_searched WHERE kind = ?", .integer(kind.rawValue))
   }
 
+  /// Adds all records that an index lacks.
+  ///
+  /// - Parameters:
+  ///   - chunk: adds a number of them; returns whether there may be more
+  ///   - remake: makes the index again, empty: all of it is derived from the documents
+  static func update(
+    _ database: Database, by chunk: (Connection) throws -> Bool, remaking remake: (Connection) throws -> Void
+  ) throws {
+    func addAll() throws { while try database.write(isSynced: false, { try chunk($0.connection) }) {} }
+    do {
+      try addAll()
+    } catch let error as SatchelError where error.isAboutVirtualTable {
+      try database.write(isSynced: false) { try remake($0.connection) }
+      try addAll()
+    }
+  }
+
   /// Visits the next records that the index lacks, and stores that it has them.
   ///
   /// - Returns: whether there may be more
   func advance(
-    _ connection: Connection, from through: Int64,
-    add: (_ row: Int64, _ document: UnsafeRawBufferPointer) throws -> Void
+    _ connection: Connection, add: (_ row: Int64, _ document: UnsafeRawBufferPointer) throws -> Void
   ) throws -> Bool {
+    let through = try through(connection) ?? first
     var (rows, newest) = ([Int64](), through)
     try connection.each(
       "SELECT id FROM record WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", .integer(through), .integer(last),

@@ -140,22 +140,15 @@ package final class RecordTextIndex: Sendable {
   package func update(_ database: Database) throws {
     if try database.read({ try state.isCurrent($0) }) { return }
     _ = try Self.index.naming { try database.prepare(Self.subject) }
-    do {
-      while try database.write(isSynced: false, { try updateChunk($0.connection) }) {}
-    } catch let error as SatchelError where error.isAboutVirtualTable {
-      // All of it is derived from the documents.
-      try database.write(isSynced: false) { try Self.remake($0.connection) }
-      while try database.write(isSynced: false, { try updateChunk($0.connection) }) {}
-    }
+    try RecordSearchState.update(database, by: updateChunk, remaking: Self.remake)
   }
 
   /// Adds a number of records.
   ///
   /// - Returns: whether there may be more
   package func updateChunk(_ connection: Connection) throws -> Bool {
-    var through = state.first
-    if let known = try state.through(connection) { through = known } else { try clear(connection) }
-    return try state.advance(connection, from: through) { try insert($0, $1, connection) }
+    if try state.through(connection) == nil { try clear(connection) }
+    return try state.advance(connection) { try insert($0, $1, connection) }
   }
 
   /// Returns the best matches of the index, the best first; of several with the same score the older record.

@@ -55,7 +55,7 @@ struct RegionCreateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The maximum of bytes of its content and assets together; by default there is none.",
+      "The maximum of bytes of its content and assets together; unlimited by default.",
       valueName: "bytes"))
   var maxBytes: Int64?
 
