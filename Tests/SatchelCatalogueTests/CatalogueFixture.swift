@@ -129,7 +129,8 @@ final class CatalogueFixture {
       try connection.each("SELECT 'entity_content', * FROM entity_content", visit: add)
       try connection.each("SELECT 'entity_index', * FROM entity_index", visit: add)
       try connection.each("SELECT 'search_change', * FROM search_change", visit: add)
-      try connection.each("SELECT 'change', * FROM change", visit: add)
+      // Entries of a time alone come from assets too, which are put before the content that may be refused.
+      try connection.each("SELECT 'change', * FROM change WHERE entries <> '[]'", visit: add)
       return rows
     }
   }
