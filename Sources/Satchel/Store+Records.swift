@@ -15,14 +15,16 @@ extension Store {
 
   /// Opens a collection of records; see `records(_:)`.
   public func records(
-    _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
+    _ name: String, indexes: [RecordIndex]? = nil, types: [String: RecordType]? = nil,
+    relations: [String: RecordRelation]? = nil,
     sensitive: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
     migrations: [RecordMigration] = [], onConflict: ConflictPolicy? = nil, synced: Bool? = nil,
     redeclare: Bool = false
   ) throws -> RecordCollection {
     try records(
       CollectionDeclaration(
-        name, indexes: indexes, relations: relations, sensitive: sensitive, schema: schema, version: version,
+        name, indexes: indexes, types: types, relations: relations, sensitive: sensitive, schema: schema,
+        version: version,
         migrations: migrations, onConflict: onConflict, synced: synced, redeclare: redeclare))
   }
 

@@ -128,6 +128,34 @@ package struct JSONExpansion: Sendable {
     self.init(isNegative: text.first == UInt8(ascii: "-"), magnitude: magnitude, digits: digits)
   }
 
+  /// Creates the value of a decimal number: digits with an optional sign, fraction and exponent.
+  ///
+  /// - Returns: nil for another text, and when the exponent is beyond Int64
+  package init?(decimal text: UnsafeRawBufferPointer) {
+    var rest = text[...]
+    func skipDigits() -> Int {
+      let digits = rest.prefix { $0 &- UInt8(ascii: "0") < 10 }.count
+      rest = rest.dropFirst(digits)
+      return digits
+    }
+    func skip(_ allowed: StaticString) -> Bool {
+      guard let byte = rest.first, allowed.withUTF8Buffer({ $0.contains(byte) }) else { return false }
+      rest = rest.dropFirst()
+      return true
+    }
+    let hasPlus = rest.first == UInt8(ascii: "+")
+    _ = skip("+-")
+    var digits = skipDigits()
+    if skip(".") { digits += skipDigits() }
+    guard digits > 0 else { return nil }
+    if skip("eE") {
+      _ = skip("+-")
+      guard skipDigits() > 0 else { return nil }
+    }
+    guard rest.isEmpty else { return nil }
+    self.init(UnsafeRawBufferPointer(rebasing: hasPlus ? text.dropFirst() : text[...]))
+  }
+
   /// Creates the value of a finite double without a fraction.
   private init(whole number: Double) {
     // The digits in groups of 18, the last ones first.

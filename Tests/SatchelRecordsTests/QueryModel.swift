@@ -6,6 +6,10 @@ import SatchelDocuments
 struct QueryModel {
   private var order: [String] = []
   private var documents: [String: JSONObject] = [:]
+  /// What the texts of typed paths stand for: the kind of value, and its place among those of its kind.
+  private let meanings: [String: [String: (kind: Int, place: Double)]]
+
+  init(_ meanings: [String: [String: (kind: Int, place: Double)]] = [:]) { self.meanings = meanings }
 
   mutating func put(_ id: String, _ document: JSONObject) {
     if documents.updateValue(document, forKey: id) == nil { order.append(id) }
@@ -25,7 +29,7 @@ struct QueryModel {
           let (one, two) = (value(left, part.path), value(right, part.path))
           let (isNull, otherIsNull) = (Self.isNull(one), Self.isNull(two))
           if let nulls = query.nulls, isNull != otherIsNull { return isNull == (nulls == .first) }
-          let order = Self.compare(one, two)
+          let order = compare(one, two, part.path)
           if order != 0 { return (order < 0) != part.isDescending }
         }
         return positions[left, default: 0] < positions[right, default: 0]
@@ -36,7 +40,7 @@ struct QueryModel {
   }
 
   func counts(_ filter: RecordFilter?, by path: String) -> [String: Int] {
-    matching(filter).reduce(into: [:]) { $0[Self.name(value($1, path)), default: 0] += 1 }
+    matching(filter).reduce(into: [:]) { $0[name(value($1, path), path), default: 0] += 1 }
   }
 
   func sum(_ filter: RecordFilter?, of path: String) -> JSONValue {
@@ -52,11 +56,14 @@ struct QueryModel {
   }
 
   /// A name that equal values have in common.
-  static func name(_ value: JSONValue?) -> String {
-    switch value {
+  func name(_ value: JSONValue?, _ path: String) -> String {
+    if let text = value?.stringValue, let meaning = meanings[path]?[text] {
+      return "\(meaning.kind) \(meaning.place)"
+    }
+    return switch value {
     case nil, .null?: "null"
-    case .int(let number)?: "\(Double(number))"
-    case .double(let number)?: "\(number)"
+    case .int(let number)?: "4 \(Double(number))"
+    case .double(let number)?: "4 \(number)"
     case .string(let text)?: "\"\(text)\""
     case let value?: "\(value)"
     }
@@ -68,6 +75,17 @@ struct QueryModel {
 
   private func value(_ id: String, _ path: String) -> JSONValue? {
     if path == "@id" { return .string(id) }
+    if let open = path.firstIndex(of: "(") {
+      let inner = self.value(id, String(path[path.index(after: open)...].dropLast()))
+      switch (path[..<open], inner) {
+      case ("length", .array(let elements)?): return .int(Int64(elements.count))
+      case ("length", .string(let text)?): return .int(Int64(text.unicodeScalars.count))
+      case ("first", .array(let elements)?): return elements.first
+      case ("lower", .string(let text)?): return .string(text.lowercased())
+      case ("lower", _): return inner
+      default: return nil
+      }
+    }
     var value: JSONValue? = .object(documents[id] ?? [:])
     for name in path.split(separator: ".") { value = value?[String(name)] }
     return value
@@ -78,17 +96,31 @@ struct QueryModel {
     case .all(let parts): return parts.allSatisfy { matches(id, $0) }
     case .any(let parts): return parts.contains { matches(id, $0) }
     case .not(let part): return !matches(id, part)
-    case .field(let path, let test): return matches(value(id, path), test)
+    case .field(let path, .notEquals(let value)) where path.contains("[*]"):
+      return !matches(id, .field(path, .equals(value)))
+    case .field(let path, let test):
+      guard path.contains("[*]") else { return matches(value(id, path), test, path) }
+      let elements = elements(id, path)
+      if case .exists(let wanted) = test { return elements.isEmpty != wanted }
+      return elements.contains { matches($0, test, path) }
     }
   }
 
-  private func matches(_ value: JSONValue?, _ test: RecordTest) -> Bool {
+  private func elements(_ id: String, _ path: String) -> [JSONValue] {
+    let parts = path.split(separator: ".")
+    guard let array = parts.first?.dropLast(3), case .array(let elements)? = value(id, String(array)) else {
+      return []
+    }
+    return parts.count == 1 ? elements : elements.compactMap { $0[String(parts[1])] }
+  }
+
+  private func matches(_ value: JSONValue?, _ test: RecordTest, _ path: String) -> Bool {
     func ranged(_ bound: JSONValue, _ holds: (Int) -> Bool) -> Bool {
-      guard let value, Self.rank(value) == Self.rank(bound) else { return false }
-      return holds(Self.compare(value, bound))
+      guard let value, rank(value, path) == rank(bound, path) else { return false }
+      return holds(compare(value, bound, path))
     }
     func equals(_ other: JSONValue) -> Bool {
-      value != nil && Self.compare(value, other) == 0
+      value != nil && compare(value, other, path) == 0
     }
     switch test {
     case .equals(let other): return equals(other)
@@ -108,29 +140,31 @@ struct QueryModel {
 
   private static func isNull(_ value: JSONValue?) -> Bool { value.map { $0 == .null } ?? true }
 
-  private static func rank(_ value: JSONValue?) -> Int {
-    switch value {
+  private func rank(_ value: JSONValue?, _ path: String) -> Int {
+    if let text = value?.stringValue, let meaning = meanings[path]?[text] { return meaning.kind }
+    return switch value {
     case nil: 0
     case .null?: 1
     case .bool(false)?: 2
     case .bool(true)?: 3
     case .int?, .double?, .bigNumber?: 4
-    case .string?: 5
-    case .array?: 6
-    case .object?: 7
+    case .string?: 6
+    case .array?: 7
+    case .object?: 8
     }
   }
 
-  private static func compare(_ left: JSONValue?, _ right: JSONValue?) -> Int {
-    if rank(left) != rank(right) { return rank(left) - rank(right) }
-    func number(_ value: JSONValue?) -> Double {
-      switch value {
+  private func compare(_ left: JSONValue?, _ right: JSONValue?, _ path: String) -> Int {
+    if rank(left, path) != rank(right, path) { return rank(left, path) - rank(right, path) }
+    func number(_ value: JSONValue?) -> Double? {
+      if let text = value?.stringValue { return meanings[path]?[text]?.place }
+      return switch value {
       case .int(let number)?: Double(number)
       case .double(let number)?: number
-      default: 0
+      default: nil
       }
     }
-    if rank(left) == 4 { return number(left) < number(right) ? -1 : number(left) > number(right) ? 1 : 0 }
+    if let left = number(left), let right = number(right) { return left < right ? -1 : left > right ? 1 : 0 }
     if case .string(let one)? = left, case .string(let two)? = right {
       let (one, two) = (Array(one.utf8), Array(two.utf8))
       return one == two ? 0 : one.lexicographicallyPrecedes(two) ? -1 : 1

@@ -39,12 +39,13 @@ final class RecordShelf {
   }
 
   func collection(
-    _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
-    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [], redeclare: Bool = false
+    _ name: String, indexes: [RecordIndex]? = nil, types: [String: RecordType]? = nil,
+    relations: [String: RecordRelation]? = nil, schema: JSONValue? = nil, version: Int? = nil,
+    migrations: [RecordMigration] = [], redeclare: Bool = false
   ) throws -> RecordCollection {
     try store.open(
       CollectionDeclaration(
-        name, indexes: indexes, relations: relations, schema: schema, version: version,
+        name, indexes: indexes, types: types, relations: relations, schema: schema, version: version,
         migrations: migrations,
         redeclare: redeclare))
   }

@@ -25,6 +25,13 @@ extension CollectionDeclaration {
     switch (key, value) {
     case ("indexes", .array(let elements)):
       indexes = try elements.enumerated().map { try RecordIndex($1, at: "/indexes/\($0)") }
+    case ("types", .object(let members)):
+      var types: [String: RecordType] = [:]
+      for (path, value) in members {
+        types[path] = try RecordType(value, at: "/types/" + JSONPointer.escaped(path))
+      }
+      self.types = types
+    case ("types", _): throw JSONError("must be an object of types by their paths", pointer: "/types")
     case ("relations", .object(let members)):
       var relations: [String: RecordRelation] = [:]
       for (path, value) in members {
@@ -57,8 +64,8 @@ extension CollectionDeclaration {
     case ("version", _): throw JSONError("must be an integer from 1 to 2147483647", pointer: "/version")
     default:
       throw JSONError(
-        "unknown member of a declaration; the members are name, indexes, relations, sensitive, schema, version, "
-          + "migrations, on_conflict and synced",
+        "unknown member of a declaration; the members are name, indexes, types, relations, sensitive, schema, "
+          + "version, migrations, on_conflict and synced",
         pointer: "/" + JSONPointer.escaped(key))
     }
   }
@@ -67,7 +74,8 @@ extension CollectionDeclaration {
   /// migrations.
   var stored: StoredDeclaration {
     var stored = StoredDeclaration()
-    stored.indexes = indexes ?? []
+    stored.indexes = (indexes ?? []).map(\.untyped)
+    stored.types = allTypes
     stored.relations = relations ?? [:]
     stored.sensitive = sensitive ?? []
     stored.schema = schema.flatMap { $0.isNull ? nil : $0 }
@@ -80,6 +88,7 @@ extension CollectionDeclaration {
   func declaring(_ stored: StoredDeclaration) -> CollectionDeclaration {
     var declaration = self
     declaration.indexes = stored.indexes
+    declaration.types = stored.types
     declaration.relations = stored.relations
     declaration.sensitive = stored.sensitive
     declaration.schema = stored.schema
@@ -89,23 +98,80 @@ extension CollectionDeclaration {
   }
 }
 
-extension RecordIndex {
+extension CollectionDeclaration {
+  /// The types, and those of the indexes.
+  var allTypes: [String: RecordType] {
+    var types = types ?? [:]
+    for index in indexes ?? [] {
+      guard let type = index.type, let path = index.paths.first, types[path] == nil else { continue }
+      types[path] = type
+    }
+    return types
+  }
+}
+
+extension RecordIndex: JSONConvertible {
+  /// The index without the type, which the declaration has.
+  var untyped: RecordIndex {
+    var index = self
+    index.type = nil
+    return index
+  }
+
+  /// `{"path", "unique"}`, or with `paths`, and with `type` and `where`.
+  public var json: JSONValue {
+    var members: JSONObject =
+      paths.count == 1 ? ["path": .string(paths[0])] : ["paths": .array(paths.map { .string($0) })]
+    members["unique"] = .bool(isUnique)
+    if let type { members["type"] = type.json }
+    if let filter { members["where"] = filter.json }
+    return .object(members)
+  }
+
   fileprivate init(_ json: JSONValue, at pointer: String) throws {
     if case .string(let path) = json {
       self.init(path)
       return
     }
-    guard case .object(let members) = json, case .string(let path)? = members["path"] else {
-      throw JSONError("must be a path, or {\"path\", \"unique\"}", pointer: pointer)
+    guard case .object(let members) = json, (members["path"] == nil) != (members["paths"] == nil) else {
+      throw JSONError("must be a path, or an object with a path or several paths", pointer: pointer)
     }
-    switch members["unique"] {
-    case nil, .null: self.init(path)
-    case .bool(let isUnique): self.init(path, unique: isUnique)
-    default: throw JSONError("must be true or false", pointer: pointer + "/unique")
+    self.init(paths: [])
+    var type = JSONObject()
+    for (key, value) in members {
+      switch (key, value) {
+      case ("path", .string(let path)): paths = [path]
+      case ("path", _): throw JSONError("must be a path", pointer: pointer + "/path")
+      case ("paths", .array(let elements)):
+        paths = try elements.enumerated().map { position, element in
+          guard case .string(let path) = element else {
+            throw JSONError("must be a path", pointer: "\(pointer)/paths/\(position)")
+          }
+          return path
+        }
+      case ("paths", _): throw JSONError("must be an array of paths", pointer: pointer + "/paths")
+      case ("unique", .bool(let isUnique)): self.isUnique = isUnique
+      case ("unique", .null), ("where", .null), ("type", .null): break
+      case ("unique", _): throw JSONError("must be true or false", pointer: pointer + "/unique")
+      case ("where", _): filter = try RecordFilter(value, at: pointer + "/where")
+      case ("type", _), ("fold", _), ("order", _): type[key] = value
+      default:
+        throw JSONError(
+          "unknown member of an index; the members are path, paths, unique, type, fold, order and where",
+          pointer: pointer + "/" + JSONPointer.escaped(key))
+      }
     }
-    for key in members.keys where key != "path" && key != "unique" {
-      throw JSONError("unknown member of an index", pointer: pointer + "/" + JSONPointer.escaped(key))
+    if !type.isEmpty { self.type = try RecordType(Self.type(type), at: pointer) }
+    guard self.type == nil || paths.count == 1 else {
+      throw JSONError(
+        "is of an index of one path; declare the types of others in types", pointer: pointer + "/type")
     }
+  }
+
+  /// A type that is an object, or of which the members are those of the index.
+  private static func type(_ members: JSONObject) -> JSONValue {
+    if members.count == 1, let type = members["type"] { return type }
+    return .object(members)
   }
 }
 

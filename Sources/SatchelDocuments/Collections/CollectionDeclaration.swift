@@ -8,8 +8,10 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var name: String
   public var version: Int
   public var count: Int
-  /// As declared: `[{"path", "unique"}]`.
+  /// As declared: `[{"path", "unique"}]`, or with `paths`, and with `where`.
   public var indexes: JSONValue
+  /// As declared: `{path: type}`.
+  public var types: JSONValue
   /// As declared: `{path: {"collection", "on_delete", "many"}}`.
   public var relations: JSONValue
   /// The paths of the fields that are stored encrypted.
@@ -23,6 +25,7 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var json: JSONValue {
     [
       "name": .string(name), "version": .int(Int64(version)), "count": .int(Int64(count)), "indexes": indexes,
+      "types": types,
       "relations": relations, "sensitive": .array(sensitive.map { .string($0) }),
       "on_conflict": .string(onConflict.rawValue), "synced": .bool(isSynced),
       "warnings": .array(warnings.map { .string($0) }),
@@ -58,7 +61,8 @@ extension RecordStore {
           CollectionInfo(
             name: row.text(0), version: Int(try row.integer(1, in: RecordRow.versions)),
             count: Int(try row.integer(2, in: 0...RecordRow.numbers.upperBound * 2)),
-            indexes: declaration["indexes"] ?? [], relations: declaration["relations"] ?? [:],
+            indexes: declaration["indexes"] ?? [], types: declaration["types"] ?? [:],
+            relations: declaration["relations"] ?? [:],
             sensitive: (declaration["sensitive"]?.arrayValue ?? []).compactMap(\.stringValue),
             onConflict: declaration["on_conflict"]?.stringValue.flatMap { ConflictPolicy(rawValue: $0) }
               ?? .newestWins,
@@ -70,16 +74,27 @@ extension RecordStore {
   }
 }
 
-/// An index on a field of the documents.
+/// An index of the values at one path of the documents, or at several.
 public struct RecordIndex: Equatable, Sendable {
-  /// "a.b" or a JSON Pointer.
-  public var path: String
-  /// Whether two records must not have the same value. Null and missing values do not count.
+  /// "a.b" or a JSON Pointer; "lines[*].sku" for the elements of an array, or "first(a)", "length(a)", "lower(a)". Of
+  /// several, a "-" before one means that its order is descending.
+  public var paths: [String]
+  /// Whether two records must not have the same values. Null and missing values do not count.
   public var isUnique: Bool
+  /// The conditions that records in the index fulfil; nil for all records. Queries use the index where they have the same
+  /// conditions.
+  public var filter: RecordFilter?
+  /// The type of the values at the path of an index of one path: the same as in the `types` of the declaration.
+  public var type: RecordType?
 
-  public init(_ path: String, unique: Bool = false) {
-    self.path = path
-    isUnique = unique
+  public init(
+    _ path: String, unique: Bool = false, type: RecordType? = nil, where filter: RecordFilter? = nil
+  ) {
+    (paths, isUnique, self.type, self.filter) = ([path], unique, type, filter)
+  }
+
+  public init(paths: [String], unique: Bool = false, where filter: RecordFilter? = nil) {
+    (self.paths, isUnique, self.filter) = (paths, unique, filter)
   }
 }
 
@@ -115,6 +130,8 @@ public struct CollectionDeclaration: Sendable {
   /// [a-z][a-z0-9_]{0,63}
   public var name: String
   public var indexes: [RecordIndex]?
+  /// What the values at paths are, which decides how they are compared and put in order.
+  public var types: [String: RecordType]?
   /// By path.
   public var relations: [String: RecordRelation]?
   /// The paths of fields that are stored encrypted, "a.b" or JSON Pointers. They cannot be indexed, queried or
@@ -140,13 +157,15 @@ public struct CollectionDeclaration: Sendable {
   var callback: RecordCallback.Body?
 
   public init(
-    _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
+    _ name: String, indexes: [RecordIndex]? = nil, types: [String: RecordType]? = nil,
+    relations: [String: RecordRelation]? = nil,
     sensitive: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
     migrations: [RecordMigration] = [], onConflict: ConflictPolicy? = nil, synced: Bool? = nil,
     redeclare: Bool = false
   ) {
     self.name = name
     self.indexes = indexes
+    self.types = types
     self.relations = relations
     self.sensitive = sensitive
     self.schema = schema
@@ -159,7 +178,7 @@ public struct CollectionDeclaration: Sendable {
 
   /// Whether the declaration has only a name.
   var isBare: Bool {
-    indexes == nil && relations == nil && sensitive == nil && schema == nil && version == nil
+    indexes == nil && types == nil && relations == nil && sensitive == nil && schema == nil && version == nil
       && onConflict == nil
       && isSynced == nil
   }

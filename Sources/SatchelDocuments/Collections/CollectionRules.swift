@@ -3,23 +3,6 @@ import SatchelJSON
 import SatchelSync
 import SatchelStorage
 
-/// An index of a collection in the store.
-final class CollectionIndex: Sendable {
-  let id: Int64
-  let path: FieldPath
-  let isUnique: Bool
-
-  init(id: Int64, path: FieldPath, isUnique: Bool) {
-    (self.id, self.path, self.isUnique) = (id, path, isUnique)
-  }
-
-  /// The JSON Pointer of its values, for messages.
-  var pointer: String { if case .document(let path) = path { path.pointer } else { path.text } }
-
-  /// Whether it was made for a field of the records, which no declaration has to name.
-  var isOfRecord: Bool { if case .document = path { false } else { true } }
-}
-
 /// A relation of a collection in the store.
 struct CollectionRelation: Sendable {
   var id: Int64
@@ -39,6 +22,9 @@ final class CollectionRules: Sendable {
   /// Increases with every change of the declaration.
   let number: Int64
   let indexes: [CollectionIndex]
+  /// Whether the keys of an index were made with other tables of Unicode: it is left out until it is built again.
+  let hasOutdatedIndex: Bool
+  let types: TypedPaths
   let relations: [CollectionRelation]
   /// The fields that are stored encrypted.
   let sensitive: SensitiveFields
@@ -54,14 +40,14 @@ final class CollectionRules: Sendable {
 
   init(of id: Int64, named name: String, number: Int64, _ connection: Connection) throws {
     (self.id, self.name, self.number) = (id, name, number)
-    var indexes: [CollectionIndex] = []
+    var (indexes, hasOutdated): ([CollectionIndex], Bool) = ([], false)
     try connection.each(
-      "SELECT id, path, is_unique FROM record_index WHERE collection = ? ORDER BY id", .integer(id)
+      "SELECT id, definition, is_unique FROM record_index WHERE collection = ? ORDER BY id", .integer(id)
     ) {
-      indexes.append(
-        CollectionIndex(id: $0.anyInteger(0), path: try FieldPath(stored: $0.text(1)), isUnique: $0.flag(2)))
+      guard let definition = try IndexDefinition(stored: $0.text(1)) else { return hasOutdated = true }
+      indexes.append(CollectionIndex(id: $0.anyInteger(0), definition, isUnique: $0.flag(2)))
     }
-    self.indexes = indexes
+    (self.indexes, hasOutdatedIndex) = (indexes, hasOutdated)
     var relations: [CollectionRelation] = []
     try connection.each(
       """
@@ -72,6 +58,7 @@ final class CollectionRules: Sendable {
     self.relations = relations
     let declaration = try StoredDeclaration.read(of: id, named: name, connection)
     declaredSchema = declaration.schema
+    types = try TypedPaths(declaration.types)
     sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: name, id)
     isSensitive = !declaration.sensitive.isEmpty
     generation = declaration.generation

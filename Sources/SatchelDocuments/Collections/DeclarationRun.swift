@@ -25,6 +25,7 @@ struct DeclarationRun {
         .damaged, "\(name): the collection is in the store under its name, and not under its id")
     }
     let rules = try row.rules
+    if rules.hasOutdatedIndex { try dropOutdated(row) }
     var known = try StoredDeclaration.read(of: id, named: name, connection)
     let isMigrated =
       !declared.declaration.isBare && row.version > 0 && row.version != Int64(declared.version)
@@ -112,23 +113,35 @@ struct DeclarationRun {
   private func change(
     _ known: [CollectionIndex], to prepared: PreparedDeclaration, _ row: CollectionState
   ) throws {
-    for index in known where !prepared.indexes.contains(where: { $0.path.text == index.path.text }) {
+    for index in known
+    where !prepared.indexes.contains(where: { $0.definition.text == index.definition.text }) {
       // Those of fields of the records were made for queries, which would make new ones.
       if index.isOfRecord { continue }
       try drop(index)
     }
-    for (path, isUnique) in prepared.indexes {
-      if let index = known.first(where: { $0.path.text == path.text }) {
-        if index.isUnique == isUnique { continue }
-        try drop(index)
+    for index in prepared.indexes {
+      if let same = known.first(where: { $0.definition.text == index.definition.text }) {
+        if same.isUnique == index.isUnique { continue }
+        try drop(same)
       }
-      try IndexBuild.add(path, isUnique: isUnique, to: row, connection)
+      try IndexBuild.add(index.definition, isUnique: index.isUnique, to: row, connection)
     }
   }
 
-  private func drop(_ index: CollectionIndex) throws {
-    try connection.run("DELETE FROM record_value WHERE index_id = ?", .integer(index.id))
-    try connection.run("DELETE FROM record_index WHERE id = ?", .integer(index.id))
+  private func drop(_ index: CollectionIndex) throws { try drop(index: index.id) }
+
+  private func drop(index id: Int64) throws {
+    try connection.run("DELETE FROM record_value WHERE index_id = ?", .integer(id))
+    try connection.run("DELETE FROM record_index WHERE id = ?", .integer(id))
+  }
+
+  /// Drops the indexes whose keys were made with other tables of Unicode.
+  private func dropOutdated(_ row: CollectionState) throws {
+    var outdated: [Int64] = []
+    try connection.each("SELECT id, definition FROM record_index WHERE collection = ?", .integer(row.id)) {
+      if try IndexDefinition(stored: $0.text(1)) == nil { outdated.append($0.anyInteger(0)) }
+    }
+    for id in outdated { try drop(index: id) }
   }
 
   // MARK: Relations

@@ -24,12 +24,12 @@ struct IndexBuild {
   ///
   /// - Throws: as `run`
   static func add(
-    _ path: FieldPath, isUnique: Bool, to row: CollectionState, _ connection: Connection
+    _ definition: IndexDefinition, isUnique: Bool, to row: CollectionState, _ connection: Connection
   ) throws {
     try connection.run(
-      "INSERT INTO record_index(collection, path, is_unique) VALUES(?, ?, ?)", .integer(row.id),
-      .text(path.text), .integer(isUnique ? 1 : 0))
-    let index = CollectionIndex(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
+      "INSERT INTO record_index(collection, definition, is_unique) VALUES(?, ?, ?)", .integer(row.id),
+      .text(definition.text), .integer(isUnique ? 1 : 0))
+    let index = CollectionIndex(id: connection.lastInsertedRow, definition, isUnique: isUnique)
     try IndexBuild(connection, row, index: index).run()
   }
 
@@ -38,12 +38,17 @@ struct IndexBuild {
   func run() throws {
     var buffer: [UInt8] = []
     var entries: [Entry] = []
+    // The records without a value, of which any number may be in a unique index.
+    var without: Set<Int64> = []
     try RecordFetch(connection, row).all { candidate in
-      let start = buffer.count
-      let field = try candidate.field(index.path)
-      ValueKey.append(field, to: &buffer)
-      if index.isUnique { try checkKind(field, candidate) }
-      entries.append(Entry(start: start, end: buffer.count, row: candidate.row))
+      let (record, id) = (candidate.row, candidate.key)
+      try index.eachKey(of: candidate.indexed, into: &buffer) { range, key in
+        if index.isUnique {
+          if key.hasContainer { throw unacceptable(id) }
+          if key.hasNull { without.insert(record) }
+        }
+        entries.append(Entry(start: range.lowerBound, end: range.upperBound, row: record))
+      }
       return true
     }
     try buffer.withUnsafeBytes { buffer in
@@ -59,7 +64,7 @@ struct IndexBuild {
         for position in entries.indices.dropFirst() {
           if key(entries[position]).order(against: key(entries[first])) != 0 {
             first = position
-          } else {
+          } else if !without.contains(entries[position].row) {
             try checkDistinct(
               entries[first..<position].map(\.row), entries[position].row, key: key(entries[first]))
           }
@@ -70,21 +75,16 @@ struct IndexBuild {
     }
   }
 
-  private func checkKind(_ field: FieldValue, _ candidate: borrowing Candidate) throws {
-    switch field {
-    case .array, .object:
-      throw SatchelError(
-        .constraint,
-        "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self)): \(index.pointer): "
-          + "a unique index accepts only numbers, strings and Booleans"
-      ).at(.record(row.name, candidate.key, pointer: index.pointer))
-    default: break
-    }
+  private func unacceptable(_ key: UnsafeRawBufferPointer) -> SatchelError {
+    SatchelError(
+      .constraint,
+      "\(row.name)/\(String(decoding: key, as: UTF8.self)): \(index.pointer): "
+        + "a unique index accepts only numbers, strings and Booleans"
+    ).at(.record(row.name, key, pointer: index.pointer))
   }
 
   /// Records with the same key have the same value, unless it is longer than a key can hold.
   private func checkDistinct(_ others: [Int64], _ record: Int64, key: UnsafeRawBufferPointer) throws {
-    guard key.first != ValueKey.null, key.first != ValueKey.missing else { return }
     for other in others {
       if !ValueKey.decidesOrder(key), try whole(other) != whole(record) { continue }
       let (record, other) = (try id(record), try id(other))

@@ -68,6 +68,7 @@ extension RecordStore {
         return RecordCollection(
           self, id: row.id, version: Int(row.version), 0, declaration: declaration, hasSensitive: false)
       }
+      if try row.rules.hasOutdatedIndex { return nil }
       let stored = try StoredDeclaration.read(of: row.id, named: name, connection, expected: prepared)
       if !declaration.isBare || declaration.redeclare {
         guard try stored.joined(with: prepared, version: row.version) == stored else { return nil }

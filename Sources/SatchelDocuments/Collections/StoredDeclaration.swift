@@ -7,6 +7,8 @@ import SatchelStorage
 struct StoredDeclaration: Equatable {
   var indexes: [RecordIndex] = []
   /// By path.
+  var types: [String: RecordType] = [:]
+  /// By path.
   var relations: [String: RecordRelation] = [:]
   /// Paths of sensitive fields.
   var sensitive: [String] = []
@@ -40,6 +42,7 @@ struct StoredDeclaration: Equatable {
       members["name"] = .string(name)
       let declared = try CollectionDeclaration(json: .object(members))
       indexes = declared.indexes ?? []
+      types = declared.types ?? [:]
       relations = declared.relations ?? [:]
       sensitive = declared.sensitive ?? []
       schema = declared.schema
@@ -67,10 +70,14 @@ struct StoredDeclaration: Equatable {
   var json: JSONValue {
     let relations = relations.ordered { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     var members: JSONObject = [
-      "indexes": .array(indexes.map { ["path": .string($0.path), "unique": .bool($0.isUnique)] }),
+      "indexes": .array(indexes.map(\.json)),
       "relations": .object(JSONObject(relations.map { ($0.key, $0.value.json) })),
       "schema": schema ?? .null,
     ]
+    if !types.isEmpty {
+      let types = types.ordered { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      members["types"] = .object(JSONObject(types.map { ($0.key, $0.value.json) }))
+    }
     if !sensitive.isEmpty { members["sensitive"] = .array(sensitive.map { .string($0) }) }
     if let isSynced { members["synced"] = .bool(isSynced) }
     if onConflict != .newestWins { members["on_conflict"] = .string(onConflict.rawValue) }
@@ -98,21 +105,36 @@ extension StoredDeclaration {
     }
     var joined = StoredDeclaration()
 
-    for index in indexes {
-      let path = try FieldPath(stored: index.path)
-      guard let same = declared.indexes.first(where: { $0.path == path }) else {
+    for (text, type) in types {
+      guard let same = declared.types[try FieldPath(text)] else {
+        if !isWhole { joined.types[text] = type }
+        continue
+      }
+      if same != type { try checkReplaced("the type of \"\(text)\" is \(try type.json.text) in the store") }
+      joined.types[text] = same
+    }
+    let typed = try TypedPaths(types)
+    for (text, type) in declared.declaration.allTypes where try typed[FieldPath(text)] == nil {
+      joined.types[text] = type
+    }
+
+    let known = try indexes.map { try IndexDefinition($0, .none) }
+    for (index, definition) in zip(indexes, known) {
+      guard let same = declared.indexes.first(where: { $0.definition.isSame(as: definition) }) else {
         if !isWhole { joined.indexes.append(index) }
         continue
       }
       if same.isUnique != index.isUnique {
         try checkReplaced(
-          "the index of \"\(index.path)\" is \(index.isUnique ? "unique" : "not unique") in the store")
+          "the index of \"\(index.paths.joined(separator: ", "))\" is \(index.isUnique ? "unique" : "not unique") "
+            + "in the store")
       }
-      joined.indexes.append(RecordIndex(index.path, unique: same.isUnique))
+      var index = index
+      index.isUnique = same.isUnique
+      joined.indexes.append(index)
     }
-    let indexed = try indexes.map { try FieldPath(stored: $0.path) }
-    for (path, isUnique) in declared.indexes where !indexed.contains(path) {
-      joined.indexes.append(RecordIndex(path.text, unique: isUnique))
+    for index in declared.indexes where !known.contains(where: { $0.isSame(as: index.definition) }) {
+      joined.indexes.append(index.declared)
     }
 
     for (text, relation) in relations {
@@ -155,6 +177,7 @@ extension StoredDeclaration {
   /// Whether another declaration lacks a part of this one, or declares it differently.
   private func drops(_ other: StoredDeclaration) -> Bool {
     !indexes.allSatisfy(other.indexes.contains)
+      || !types.allSatisfy { other.types[$0.key] == $0.value }
       || !relations.allSatisfy { other.relations[$0.key] == $0.value }
       || schema != nil && schema != other.schema
   }

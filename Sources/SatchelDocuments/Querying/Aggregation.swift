@@ -4,7 +4,7 @@ import SatchelJSON
 /// A value that is computed from the records that match.
 public struct RecordAggregate: Sendable {
   public enum Function: String, Sendable, CaseIterable {
-    /// Of numbers; 0 without any.
+    /// Of numbers; 0 without any. Of a path that is declared as decimal it is exact, and a string.
     case sum
     /// Of values in their order; missing and null values do not count, null when there are no others.
     case min, max
@@ -19,6 +19,59 @@ public struct RecordAggregate: Sendable {
   public init(_ function: Function, _ path: String) {
     self.function = function
     self.path = path
+  }
+}
+
+/// The exact sum of decimal numbers.
+struct DecimalSum {
+  private var units: Int128 = 0
+  /// The number of digits after the decimal point in `units`.
+  private var scale = 0
+  private static let maxScale = 18
+
+  /// Adds a number.
+  ///
+  /// - Returns: false, without a change, where the sum does not fit
+  mutating func add(_ number: JSONExpansion) -> Bool {
+    guard number.digits.count <= 36, abs(number.magnitude) <= 36 else { return false }
+    var added = number.digits.reduce(0 as Int128) { $0 * 10 + Int128($1) }
+    let places = max(0, number.digits.count - Int(number.magnitude))
+    for _ in 0..<max(0, Int(number.magnitude) - number.digits.count) {
+      let (next, isOver) = added.multipliedReportingOverflow(by: 10)
+      if isOver { return false }
+      added = next
+    }
+    guard places <= Self.maxScale else { return false }
+    var sum = units
+    let common = max(scale, places)
+    for _ in scale..<common {
+      let (next, isOver) = sum.multipliedReportingOverflow(by: 10)
+      if isOver { return false }
+      sum = next
+    }
+    for _ in places..<common {
+      let (next, isOver) = added.multipliedReportingOverflow(by: 10)
+      if isOver { return false }
+      added = next
+    }
+    let (next, isOver) = sum.addingReportingOverflow(number.isNegative ? -added : added)
+    if isOver { return false }
+    (units, scale) = (next, common)
+    return true
+  }
+
+  /// The sum in its shortest form.
+  var text: String {
+    var digits = String(units.magnitude)
+    if digits.utf8.count <= scale {
+      digits = String(repeating: "0", count: scale + 1 - digits.utf8.count) + digits
+    }
+    if scale > 0 {
+      digits.insert(".", at: digits.index(digits.endIndex, offsetBy: -scale))
+      while digits.utf8.last == UInt8(ascii: "0") { digits.removeLast() }
+      if digits.utf8.last == UInt8(ascii: ".") { digits.removeLast() }
+    }
+    return (units < 0 ? "-" : "") + digits
   }
 }
 
@@ -44,9 +97,15 @@ final class Accumulator {
   /// The sum of the other numbers, and what rounding has lost (Neumaier).
   private var (sum, lost) = (0.0, 0.0)
   private var count = 0
+  /// The exact sum of decimal numbers, while it fits.
+  private var decimals: DecimalSum?
   private var best: (key: [UInt8], value: JSONValue)?
 
-  init(_ function: RecordAggregate.Function) { self.function = function }
+  /// - Parameter type: of the path
+  init(_ function: RecordAggregate.Function, _ type: RecordType?) {
+    self.function = function
+    if type?.kind == .decimal { decimals = DecimalSum() }
+  }
 
   func add(_ value: FieldValue, _ document: DocumentReader) throws {
     switch function {
@@ -62,6 +121,10 @@ final class Accumulator {
       if isOver { add(Double(number)) } else { whole = next }
     case .double(let number): add(number)
     case .bigNumber(let number): add(number.expansion.nearest)
+    case .typed(let value):
+      guard let number = value.number else { return }
+      if decimals?.add(number) != true { decimals = nil }
+      add(number.nearest)
     default: return
     }
     count += 1
@@ -90,6 +153,7 @@ final class Accumulator {
   var value: JSONValue {
     switch function {
     case .sum:
+      if let decimals { return .string(decimals.text) }
       return isWhole ? Int64(exactly: whole).map { .int($0) } ?? Self.json(Double(whole)) : Self.json(total)
     case .average: return count == 0 ? .null : Self.json(total / Double(count))
     case .min, .max: return best?.value ?? .null
@@ -117,7 +181,7 @@ final class GroupTable {
 
   init(_ paths: [FieldPath], _ aggregates: [(function: RecordAggregate.Function, path: FieldPath)]) {
     (self.paths, self.aggregates) = (paths, aggregates)
-    if paths.isEmpty { groups = [Group(key: [], accumulators: aggregates.map { Accumulator($0.function) })] }
+    if paths.isEmpty { groups = [Group(key: [], accumulators: aggregates.map { Accumulator($0.function, $0.path.type) })] }
   }
 
   /// Adds a record; without aggregates, `count` records with its values at the paths.
@@ -153,7 +217,7 @@ final class GroupTable {
     if let known = positions[key] { return known }
     let values = try paths.map { try candidate.field($0).json(candidate.document) }
     positions[key] = groups.count
-    groups.append(Group(key: values, accumulators: aggregates.map { Accumulator($0.function) }))
+    groups.append(Group(key: values, accumulators: aggregates.map { Accumulator($0.function, $0.path.type) }))
     return groups.count - 1
   }
 
@@ -181,6 +245,7 @@ extension FieldValue {
     case .string(let text): .string(String(decoding: text, as: UTF8.self))
     case .ownedString(let text): .string(String(decoding: text, as: UTF8.self))
     case .array(let location), .object(let location): try document.value(location)
+    case .typed(let value): try value.location.map { try document.value($0) } ?? .null
     }
   }
 }

@@ -21,8 +21,10 @@ struct DocumentReader {
   }
 
   /// Returns the location of the value at a path; nil when it does not exist.
-  func find(_ path: DocumentPath) -> Location? {
-    var position = skipSpace(0)
+  ///
+  /// - Parameter start: where the value begins that the path leads into; the document itself begins at 0
+  func find(_ path: DocumentPath, from start: Int = 0) -> Location? {
+    var position = skipSpace(start)
     for key in path.keys {
       guard position < bytes.count else { return nil }
       let next: Int?
@@ -62,6 +64,21 @@ struct DocumentReader {
   /// Returns a parsed copy of any value.
   func value(_ location: Location) throws -> JSONValue {
     try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[location.rawRange]))
+  }
+
+  /// Returns the number of members of an object.
+  func memberCount(of object: Location) -> Int64 {
+    var count: Int64 = 0
+    var position = skipSpace(object.start + 1)
+    while position < object.end, bytes[position] == UInt8(ascii: "\"") {
+      position = skipSpace(stringEnd(position).end + 1)
+      guard position < object.end, bytes[position] == UInt8(ascii: ":") else { return count }
+      position = skipSpace(valueEnd(skipSpace(position + 1)))
+      count += 1
+      guard position < object.end, bytes[position] == UInt8(ascii: ",") else { return count }
+      position = skipSpace(position + 1)
+    }
+    return count
   }
 
   // MARK: Stepping
@@ -208,6 +225,8 @@ enum FieldValue {
   case string(UnsafeRawBufferPointer)
   /// A string with escapes, resolved.
   case ownedString([UInt8])
+  /// A value whose path has a type that compares it otherwise.
+  case typed(TypedValue)
   case array(DocumentReader.Location)
   case object(DocumentReader.Location)
 }
@@ -216,7 +235,8 @@ extension DocumentReader {
   /// Returns the value at a path.
   func field(_ path: DocumentPath) -> FieldValue {
     guard let location = find(path) else { return .missing }
-    return field(location)
+    let field = field(location)
+    return path.type?.value(field, in: self, at: location) ?? field
   }
 
   func field(_ location: Location) -> FieldValue {

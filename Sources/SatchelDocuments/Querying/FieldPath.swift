@@ -5,6 +5,10 @@ import SatchelStorage
 /// The path of a query: into the document, or to a field of the record itself.
 enum FieldPath: Equatable, Sendable {
   case document(DocumentPath)
+  /// A value that is computed from one in the document.
+  case computed(ComputedPath)
+  /// The values of the elements of an array.
+  case elements(ElementPath)
   case id
   case created
   case modified
@@ -29,7 +33,14 @@ enum FieldPath: Equatable, Sendable {
     case "@modified": self = .modified
     case "@revision": self = .revision
     case "@sync_status": self = .syncStatus
-    default: self = .document(try DocumentPath(text))
+    default:
+      if let computed = try ComputedPath(text) {
+        self = .computed(computed)
+      } else if let elements = try ElementPath(text) {
+        self = .elements(elements)
+      } else {
+        self = .document(try DocumentPath(text))
+      }
     }
   }
 
@@ -37,12 +48,67 @@ enum FieldPath: Equatable, Sendable {
   var text: String {
     switch self {
     case .document(let path): path.text
+    case .computed(let path): path.text
+    case .elements(let path): path.text
     case .id: "@id"
     case .created: "@created"
     case .modified: "@modified"
     case .revision: "@revision"
     case .syncStatus: "@sync_status"
     }
+  }
+
+  /// Whether every record has it, and no document.
+  var isOfRecord: Bool {
+    switch self {
+    case .document, .computed, .elements: false
+    case .id, .created, .modified, .revision, .syncStatus: true
+    }
+  }
+
+  /// The path into the documents that the values come from; nil for a field of the record.
+  var source: DocumentPath? {
+    switch self {
+    case .document(let path): path
+    case .computed(let path): path.path
+    case .elements(let path): path.arrays.first
+    case .id, .created, .modified, .revision, .syncStatus: nil
+    }
+  }
+
+  var type: RecordType? {
+    switch self {
+    case .document(let path): path.type
+    case .computed(let path): path.type
+    case .elements(let path): path.type
+    case .id, .created, .modified, .revision, .syncStatus: nil
+    }
+  }
+
+  /// Returns the path with a type, which has no part in comparing paths.
+  func typed(_ type: RecordType) -> FieldPath {
+    switch self {
+    case .document(var path):
+      path.type = type
+      return .document(path)
+    case .computed(var path):
+      path.type = type
+      return .computed(path)
+    case .elements(var path):
+      path.type = type
+      return .elements(path)
+    case .id, .created, .modified, .revision, .syncStatus: return self
+    }
+  }
+
+  /// Rejects the path of several values, where one is needed.
+  ///
+  /// - Throws: `.invalid`
+  func checkSingle(_ use: String) throws {
+    guard case .elements(let path) = self else { return }
+    throw SatchelError(
+      .invalid,
+      "\"\(path.text)\": an array has several elements, and \(use) needs one value: use \"first(...)\"")
   }
 }
 
@@ -101,6 +167,8 @@ struct DocumentPath: Sendable {
   let keys: [[UInt8]]
   /// Whether the path may lead into arrays: only JSON Pointers do.
   let reachesArrays: Bool
+  /// How the values are compared; nil for as they are.
+  var type: RecordType?
 
   /// - Throws: `.invalid` for an invalid path, and for one to the whole document
   init(_ text: String) throws {

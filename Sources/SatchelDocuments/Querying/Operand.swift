@@ -12,44 +12,66 @@ struct Operand: Sendable {
     case double(Double)
     case bigNumber(JSONBigNumber)
     case string([UInt8])
+    case typed(TypedValue)
     case container(JSONValue)
   }
 
   let value: JSONValue
   let content: Content
 
+  /// - Throws: `.invalid` for a value that no value of the path's type equals
+  init(_ value: JSONValue, of path: FieldPath) throws {
+    guard let typed = try path.type?.operand(value, at: path.text) else {
+      self.init(value)
+      return
+    }
+    self.init(value, .typed(typed))
+  }
+
+  private init(_ value: JSONValue, _ content: Content) { (self.value, self.content) = (value, content) }
+
   init(_ value: JSONValue) {
-    self.value = value
-    switch value {
-    case .null: content = .null
-    case .bool(let value): content = .bool(value)
-    case .int(let value): content = .int(value)
-    case .double(let value): content = .double(value)
-    case .bigNumber(let value): content = .bigNumber(value)
-    case .string(let text): content = .string(Array(text.utf8))
-    case .array, .object: content = .container(value)
+    let content: Content =
+      switch value {
+      case .null: .null
+      case .bool(let value): .bool(value)
+      case .int(let value): .int(value)
+      case .double(let value): .double(value)
+      case .bigNumber(let value): .bigNumber(value)
+      case .string(let text): .string(Array(text.utf8))
+      case .array, .object: .container(value)
+      }
+    self.init(value, content)
+  }
+
+  /// The value as a field that has it; nil for an array or an object.
+  private func withField<Result>(_ body: (FieldValue) -> Result) -> Result? {
+    switch content {
+    case .null: body(.null)
+    case .bool(let value): body(.bool(value))
+    case .int(let value): body(.int(value))
+    case .double(let value): body(.double(value))
+    case .bigNumber(let value): body(.bigNumber(value))
+    case .string(let text): text.withUnsafeBytes { body(.string($0)) }
+    case .typed(let value): body(.typed(value))
+    case .container: nil
     }
   }
 
-  /// The value's key in an index, and whether records with that key are exactly those that equal it.
-  var key: (bytes: [UInt8], isExact: Bool) {
+  /// Returns the value's key in an index, and whether records with that key are exactly those that equal it.
+  ///
+  /// - Parameter isPart: as of `KeyRanges`
+  func key(isPart: Bool = false) -> (bytes: [UInt8], isExact: Bool) {
     var bytes: [UInt8] = []
-    switch content {
-    case .null: bytes.append(ValueKey.null)
-    case .bool(let value): bytes.append(value ? ValueKey.yes : ValueKey.no)
-    case .int(let value): ValueKey.append(value, to: &bytes)
-    case .double(let value): ValueKey.append(value, to: &bytes)
-    case .bigNumber(let value):
-      let isExact = ValueKey.append(value, to: &bytes)
-      return (bytes, isExact)
-    case .string(let text):
-      let isExact = text.withUnsafeBytes { ValueKey.append(.string($0), to: &bytes) }
-      return (bytes, isExact)
-    case .container(.array): return ([ValueKey.array], false)
-    case .container: return ([ValueKey.object], false)
+    let isExact = withField {
+      isPart ? OrderKey.append($0, upTo: ValueKey.maxLength, to: &bytes) : ValueKey.append($0, to: &bytes)
     }
-    return (bytes, true)
+    if let isExact { return (bytes, isExact) }
+    return ([value.arrayValue == nil ? ValueKey.object : ValueKey.array], false)
   }
+
+  /// Whether keys identify the value.
+  var isExact: Bool { key().isExact }
 
   /// Returns whether a field equals the operand; 1 equals 1.0.
   func equals(_ field: FieldValue, in document: DocumentReader) -> Bool {
@@ -58,7 +80,7 @@ struct Operand: Sendable {
     case (.bool(let left), .bool(let right)): return left == right
     case (.int, .int), (.int, .double), (.double, .int), (.double, .double), (.bigNumber, .int),
       (.bigNumber, .double), (.int, .bigNumber), (.double, .bigNumber), (.bigNumber, .bigNumber),
-      (.string, .string), (.string, .ownedString):
+      (.string, .string), (.string, .ownedString), (.typed, .typed):
       return order(of: field) == 0
     case (.container(let value), .array(let location)), (.container(let value), .object(let location)):
       guard let other = try? document.value(location) else { return false }
@@ -83,6 +105,9 @@ struct Operand: Sendable {
     case (.string(let left), .string(let right)): return right.withUnsafeBytes { left.order(against: $0) }
     case (.ownedString(let left), .string(let right)):
       return left.withUnsafeBytes { left in right.withUnsafeBytes { left.order(against: $0) } }
+    case (.typed(let left), .typed(let right)):
+      guard left.tag == right.tag else { return nil }
+      return left.key.withUnsafeBytes { left in right.key.withUnsafeBytes { left.order(against: $0) } }
     default: return nil
     }
   }
@@ -122,11 +147,11 @@ struct OperandSet: Sendable {
   /// The number of operands up to which comparing costs less than a key.
   private static let few = 4
 
-  init(_ values: [JSONValue]) {
-    operands = values.map { Operand($0) }
+  init(_ values: [JSONValue], of path: FieldPath) throws {
+    operands = try values.map { try Operand($0, of: path) }
     var (keys, others): (Set<[UInt8]>, [[UInt8]: [Operand]]) = ([], [:])
     for operand in operands {
-      let key = operand.key
+      let key = operand.key()
       if key.isExact { keys.insert(key.bytes) } else { others[key.bytes, default: []].append(operand) }
     }
     hasExactKeys = others.isEmpty
@@ -176,11 +201,17 @@ struct Candidate: ~Copyable {
 
   var document: DocumentReader { DocumentReader(body) }
 
+  /// What the indexes read of the record.
+  var indexed: IndexedRecord { IndexedRecord(key: key, created: created, modified: modified, document: body) }
+
   func syncStatus() throws -> SyncStatus { try status.status(key) }
 
   func field(_ path: FieldPath) throws -> FieldValue {
     switch path {
     case .document(let path): return document.field(path)
+    case .computed(let path): return path.value(in: document)
+    // A query for one value refuses it.
+    case .elements: return .missing
     case .id: return .string(key)
     case .created: return .int(created)
     case .modified: return .int(modified)

@@ -8,12 +8,7 @@ enum OrderKey {
     _ value: FieldValue, descending: Bool, nullsLast hasNullsLast: Bool? = nil, to bytes: inout [UInt8]
   ) {
     let start = bytes.count
-    switch value {
-    case .string(let text): append(text, to: &bytes)
-    case .ownedString(let text): text.withUnsafeBytes { append($0, to: &bytes) }
-    case .bigNumber(let number): ValueKey.appendWhole(number, to: &bytes)
-    default: ValueKey.append(value, to: &bytes)
-    }
+    append(value, upTo: .max, to: &bytes)
     if descending { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
     guard let hasNullsLast else { return }
     let isNull: Bool
@@ -24,26 +19,55 @@ enum OrderKey {
     bytes.insert(isNull == hasNullsLast ? 1 : 0, at: start)
   }
 
-  /// Appends a whole string, with a terminator that sorts before everything that may follow.
-  private static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-    bytes.append(ValueKey.string)
+  /// Appends the key of a value, of which no other key is the beginning.
+  ///
+  /// - Parameter limit: the number of bytes of a text that are in the key
+  /// - Returns: whether the key alone identifies the value
+  @discardableResult
+  static func append(_ value: FieldValue, upTo limit: Int, to bytes: inout [UInt8]) -> Bool {
+    switch value {
+    case .string(let text): return append(ValueKey.string, text, limit, to: &bytes)
+    case .ownedString(let text):
+      return text.withUnsafeBytes { append(ValueKey.string, $0, limit, to: &bytes) }
+    case .typed(let value): return value.key.withUnsafeBytes { append(value.tag, $0, limit, to: &bytes) }
+    case .bigNumber(let number) where limit == .max:
+      ValueKey.appendWhole(number, to: &bytes)
+      return true
+    default: return ValueKey.append(value, to: &bytes)
+    }
+  }
+
+  /// Appends a text, with a terminator that sorts before everything that may follow.
+  private static func append(
+    _ tag: UInt8, _ text: UnsafeRawBufferPointer, _ limit: Int, to bytes: inout [UInt8]
+  ) -> Bool {
+    bytes.append(tag)
+    append(escaped: text.prefix(limit), to: &bytes)
+    let isWhole = text.count <= limit
+    bytes.append(0)
+    bytes.append(isWhole ? 0 : 1)
+    return isWhole
+  }
+
+  /// Appends a text without a terminator.
+  static func append(escaped text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
     for byte in text {
       bytes.append(byte)
       if byte == 0 { bytes.append(0xFF) }
     }
-    bytes.append(0)
-    bytes.append(0)
   }
 }
 
 extension RecordTable {
-  /// Returns the key of a record's whole value in a unique index, by which values are compared whose key in an index does
-  /// not identify them.
+  /// Returns the key of a record's whole values in a unique index, by which values are compared whose key in an index
+  /// does not identify them.
   func wholeKey(_ row: Int64, _ index: CollectionIndex) throws -> [UInt8] {
-    // A unique index is one of a path into the document.
-    guard case .document(let path) = index.path, let body = try body(row) else { return [] }
-    var key: [UInt8] = []
-    body.withUnsafeBytes { OrderKey.append(DocumentReader($0).field(path), descending: false, to: &key) }
-    return key
+    guard let body = try body(row) else { return [] }
+    // A unique index is one of paths into the document.
+    return body.withUnsafeBytes {
+      index.wholeKey(
+        IndexedRecord(
+          key: UnsafeRawBufferPointer(start: nil, count: 0), created: 0, modified: 0, document: $0))
+    }
   }
 }

@@ -18,8 +18,12 @@ final class Projection: Sendable {
   init(_ paths: [String]) throws {
     var root = Node(name: [], key: "")
     for text in paths {
-      guard case .document(let path) = try FieldPath(text) else {
-        throw SatchelError(.invalid, "query: /select: \"\(text)\": every record has this field")
+      let field = try FieldPath(text)
+      guard case .document(let path) = field else {
+        throw SatchelError(
+          .invalid,
+          "query: /select: \"\(text)\": "
+            + (field.isOfRecord ? "every record has this field" : "select the path of the value itself"))
       }
       guard !path.hasIndex || !path.reachesArrays else {
         throw SatchelError(.invalid, "query: /select: \"\(text)\" is in an array: select the array")

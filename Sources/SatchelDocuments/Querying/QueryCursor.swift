@@ -61,8 +61,25 @@ struct QueryCursor: Sendable {
   }
 
   /// The keys of an index in whose order a query begins that the records after the place have; some of those with the
-  /// key of the place come before it.
-  func keys(_ order: CompiledQuery.Order) -> KeyRanges {
+  /// key of the place come before it. Nil when the place does not say it.
+  ///
+  /// - Parameter isOne: whether the index is of one path
+  func keys(
+    _ wanted: [CompiledQuery.Order], _ index: QueryPlan.IndexOrder, isOne: Bool
+  ) -> KeyRanges? {
+    guard let first = wanted.first else { return nil }
+    if isOne { return keys(first) }
+    guard index.covered == wanted.count else { return nil }
+    // Values that are cut in the index have the same beginning.
+    let beginning = key.prefix(ValueKey.maxLength)
+    let range =
+      index.isBackward
+      ? KeyRange(lower: [0], upper: KeyRange(prefix: index.prefix + beginning.map { ~$0 }).upper)
+      : KeyRange(lower: index.prefix + beginning, upper: [0xFF])
+    return KeyRanges([range], 3)
+  }
+
+  private func keys(_ order: CompiledQuery.Order) -> KeyRanges {
     let isNull = (first.first ?? ValueKey.missing) <= ValueKey.null
     let (part, other) = isNull ? (KeyRange.nulls, KeyRange.values) : (KeyRange.values, KeyRange.nulls)
     let same =

@@ -58,7 +58,7 @@ extension QueryRun {
       condition.eachTest { if !tests.contains($0.path.text) { tests.append($0.path.text) } }
     }
     return QueryExplanation(
-      access: plan.access.name, paths: paths, tests: tests, order: plan.order.rawValue,
+      access: plan.access.name, paths: paths, tests: tests, order: plan.order.name,
       found: min(try entries(plan.access, limit: Self.mostExplained), Self.mostExplained))
   }
 }
@@ -78,7 +78,7 @@ extension QueryPlan.Access {
     switch self {
     case .scan: break
     case .ids: body("@id")
-    case .index(let index, _): body(index.path.text)
+    case .index(let index, _): body(index.name)
     case .references(let relation, _): body(relation.path.text)
     case .union(let parts): for part in parts { part.eachPath(body) }
     }

@@ -14,12 +14,24 @@ struct QueryPlan {
     case union([Access])
   }
 
-  enum Order: String {
+  enum Order {
     case insertion
     /// Matching records are sorted.
     case sorted
     /// The index that finds the records has them in order.
-    case index
+    case index(IndexOrder)
+  }
+
+  /// How an index has records in the order of a query.
+  struct IndexOrder {
+    /// Whether it is read from its end.
+    var isBackward: Bool
+    /// The number of the query's values that are in the index, from the first on.
+    var covered: Int
+    /// Whether records with the same values are in insertion order: no other value is in the index.
+    var isWhole: Bool
+    /// The beginning of all keys, of the values for which the query allows one only.
+    var prefix: [UInt8]
   }
 
   var access: Access
@@ -58,16 +70,13 @@ struct QueryPlanner {
   {
     let conditions = filter.conditions
     let best = try best(conditions)
-    if let first = order.first, let index = indexes.first(where: { $0.path == first.path }) {
-      let narrowed = access(index, conditions)
-      let walk = narrowed ?? Found(access: .index(index, .everything), proved: [], rank: 3)
-      if try isBetter(walk, isNarrowed: narrowed != nil, index, than: best, wanted: wanted) {
-        return QueryPlan(access: walk.access, rest: walk.rest(of: conditions), order: .index)
-      }
+    if let walk = ordered(conditions, order), try isBetter(walk, than: best, wanted: wanted) {
+      return QueryPlan(
+        access: walk.found.access, rest: walk.found.rest(of: conditions), order: .index(walk.order))
     }
     let order = order.isEmpty ? QueryPlan.Order.insertion : .sorted
     if let best, case let rest = best.rest(of: conditions), best.rank < 3 || rest.isEmpty,
-      try wanted != nil && order == .insertion || !isLargePart(best, rest)
+      try wanted != nil && order.isInsertion || !isLargePart(best, rest)
     {
       return QueryPlan(access: best.access, rest: rest, order: order)
     }
@@ -82,12 +91,35 @@ struct QueryPlanner {
     return try estimate(found.access, most + 1) > most
   }
 
+  /// An access to an index that has records in the order of a query.
+  private struct Walk {
+    var index: CollectionIndex
+    var found: Found
+    var order: QueryPlan.IndexOrder
+  }
+
+  /// Returns the access to the index that has the most values of an order; nil when none has the first.
+  private func ordered(_ conditions: [CompiledFilter], _ order: [CompiledQuery.Order]) -> Walk? {
+    guard !order.isEmpty else { return nil }
+    var best: Walk?
+    for index in indexes where !index.definition.hasElements {
+      guard let access = IndexAccess(index, conditions) else { continue }
+      guard let order = access.order(order) else { continue }
+      let found = Found(access: .index(index, access.keys), proved: access.proved, rank: access.keys.rank)
+      let walk = Walk(index: index, found: found, order: order)
+      guard let known = best else {
+        best = walk
+        continue
+      }
+      if (order.covered, -found.rank) > (known.order.covered, -known.found.rank) { best = walk }
+    }
+    return best
+  }
+
   /// Whether records are read in the order of an index, and not sorted after the best access has found them.
-  private func isBetter(
-    _ walk: Found, isNarrowed: Bool, _ index: CollectionIndex, than best: Found?, wanted: Int?
-  ) throws -> Bool {
+  private func isBetter(_ walk: Walk, than best: Found?, wanted: Int?) throws -> Bool {
     guard let best else { return wanted != nil }
-    if case .index(let other, _) = best.access, other === index { return true }
+    if case .index(let other, _) = best.access, other === walk.index { return true }
     guard let wanted else { return false }
     if best.rank == 0, case .ids = best.access { return false }
     // Where one of n records matches, the walk reads n for each that is wanted.
@@ -103,7 +135,11 @@ struct QueryPlanner {
         return Found(access: .ids(ids), proved: [condition], rank: 0)
       }
     }
-    found += indexes.compactMap { access($0, conditions) }
+    for index in indexes {
+      guard let access = IndexAccess(index, conditions), access.isNarrowed else { continue }
+      found.append(
+        Found(access: .index(index, access.keys), proved: access.proved, rank: access.keys.rank))
+    }
     for relation in relations { found += conditions.compactMap { references(relation, $0) } }
     for condition in conditions { if let union = try union(condition) { found.append(union) } }
     guard var best = found.first else { return nil }
@@ -143,18 +179,6 @@ struct QueryPlanner {
     return Set(operands.compactMap { if case .string(let id) = $0.content { id } else { nil } })
   }
 
-  /// Returns the keys of an index that satisfy some of the conditions; nil when they cannot decide any.
-  private func access(_ index: CollectionIndex, _ conditions: [CompiledFilter]) -> Found? {
-    var keys: KeyRanges?
-    var proved: [CompiledFilter] = []
-    for condition in conditions {
-      guard let test = condition.test, test.path == index.path, let ranges = KeyRanges(test) else { continue }
-      if keys == nil { keys = ranges } else { keys?.narrow(ranges) }
-      if test.test.isDecidedByKeys { proved.append(condition) }
-    }
-    return keys.map { Found(access: .index(index, $0), proved: proved, rank: $0.rank) }
-  }
-
   /// Returns the references of a relation that a condition asks for; nil for one that they do not decide.
   private func references(_ relation: CollectionRelation, _ condition: CompiledFilter) -> Found? {
     guard let test = condition.test, !test.isNegated, test.path == .document(relation.path) else {
@@ -162,7 +186,7 @@ struct QueryPlanner {
     }
     let operands: [Operand]
     switch test.test {
-    case .contains(let operand) where relation.isMany: operands = [operand]
+    case .contains(let operand, _) where relation.isMany: operands = [operand]
     case .equals(let operand) where !relation.isMany: operands = [operand]
     case .oneOf(let set) where !relation.isMany: operands = set.operands
     default: return nil
@@ -178,6 +202,18 @@ struct QueryPlanner {
 
 extension QueryPlanner.Found {
   fileprivate var isUnique: Bool { if case .index(let index, _) = access { index.isUnique } else { false } }
+}
+
+extension QueryPlan.Order {
+  var isInsertion: Bool { if case .insertion = self { true } else { false } }
+
+  var name: String {
+    switch self {
+    case .insertion: "insertion"
+    case .sorted: "sorted"
+    case .index: "index"
+    }
+  }
 }
 
 extension Int {

@@ -11,7 +11,8 @@ extension QueryRun {
     try check(filter)
     try check(paths + aggregates.map(\.path))
     let groups = GroupTable(paths, aggregates)
-    if aggregates.isEmpty, paths.count == 1, let index = rules.indexes.first(where: { $0.path == paths[0] }),
+    if aggregates.isEmpty, paths.count == 1,
+      let index = rules.indexes.first(where: { $0.path == paths[0] && $0.definition.isPlain }),
       let keys = try keys(of: index, filter)
     {
       try count(index, keys, into: groups)
@@ -74,11 +75,16 @@ extension RecordCollection {
   public func aggregate(
     _ aggregates: [RecordAggregate] = [], where filter: RecordFilter? = nil, groupBy paths: [String] = []
   ) throws -> [RecordGroup] {
-    let filter = try CompiledFilter(filter ?? .all([]))
-    let paths = try paths.map { try FieldPath($0) }
-    let aggregates = try aggregates.map { ($0.function, try FieldPath($0.path)) }
-    return try readInterruptibly { connection, row in
-      try QueryRun(self, connection, row: row).aggregate(filter, by: paths, aggregates)
+    try readInterruptibly { connection, row in
+      let types = try row.rules.types
+      func path(_ text: String, _ use: String) throws -> FieldPath {
+        let path = types.typed(try FieldPath(text))
+        try path.checkSingle(use)
+        return path
+      }
+      return try QueryRun(self, connection, row: row).aggregate(
+        try CompiledFilter(filter ?? .all([]), types), by: try paths.map { try path($0, "a group") },
+        try aggregates.map { ($0.function, try path($0.path, "an aggregate")) })
     }
   }
 

@@ -22,7 +22,7 @@ struct QueryRun {
     let schema = try rules.schema
     for path in paths {
       try rules.checkQueried(path)
-      if case .document(let path) = path { try schema?.checkPath(path, of: rules.name) }
+      if let source = path.source { try schema?.checkPath(source, of: rules.name) }
     }
   }
 
@@ -116,7 +116,10 @@ struct QueryRun {
     let plan = try plan(filter)
     if plan.rest.isEmpty {
       switch plan.access {
-      case .index, .references, .scan: return try entries(plan.access)
+      case .index(let index, let keys):
+        let isOnce = !index.definition.hasElements || keys.ranges.count == 1 && keys.ranges[0].isOneKey
+        return try isOnce ? entries(plan.access) : rows(plan.access).count
+      case .references, .scan: return try entries(plan.access)
       case .union: return try rows(plan.access).count
       case .ids: break
       }
@@ -131,8 +134,15 @@ struct QueryRun {
 
   // MARK: Listing
 
-  /// Visits the records that match, in order.
-  func run(_ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
+  /// Visits the records that match, in order, with the query as the types of the collection's paths have it.
+  func run(
+    _ query: CompiledQuery, _ visit: (borrowing Candidate, CompiledQuery) throws -> Void
+  ) throws {
+    let query = try query.typed(rules.types)
+    try run(typed: query) { try visit($0, query) }
+  }
+
+  private func run(typed query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     try check(query)
     var window = query.window
     guard !window.isOver else { return }
@@ -155,7 +165,7 @@ struct QueryRun {
         return true
       }
       for record in try window.slice(of: found.removeSorted()) { _ = try fetch.one(record, visit) }
-    case .index: try runOrdered(plan, query, visit: visit)
+    case .index(let order): try runOrdered(plan, order, query, visit: visit)
     }
   }
 
@@ -170,7 +180,7 @@ struct QueryRun {
       return true
     }
     if case .index(let index, let keys) = plan.access, plan.isStreamed {
-      return try walk(index, keys.ranges, descending: false, after: after) { _, record in
+      return try IndexWalk(connection, index).run(keys.ranges, after: after) { _, record in
         try fetch.one(record) { try !matches($0) || visit($0) } ?? true
       }
     }
@@ -203,92 +213,28 @@ struct QueryRun {
           ) { rows.append($0.anyInteger(0)) }
         }
       }
+      if index.definition.hasElements { return Self.distinct(rows) }
     case .references(let relation, let targets):
       let table = ReferenceTable(connection: connection)
       for target in targets { rows += try table.sources(of: target, by: relation) }
     case .union(let parts):
       for part in parts { rows += try self.rows(part) }
-      rows.sort()
-      var count = 0
-      for row in rows where count == 0 || rows[count - 1] != row {
-        rows[count] = row
-        count += 1
-      }
-      rows.removeSubrange(count...)
-      return rows
+      return Self.distinct(rows)
     }
     rows.sort()
     return rows
   }
 
-  // MARK: In the order of an index
-
-  private func runOrdered(
-    _ plan: QueryPlan, _ query: CompiledQuery, visit: (borrowing Candidate) throws -> Void
-  ) throws {
-    guard case .index(let index, var keys) = plan.access, let first = query.order.first else { return }
-    if let after = query.after { keys.narrow(after.keys(first)) }
-    var window = query.window
-    // Records with the same key; when the key does not decide their order, they are sorted among themselves.
-    var equals = OrderedRows(query.order)
-    var last: [UInt8] = []
-    func emit(_ record: Int64) throws {
-      _ = try fetch.one(record) { if !window.isOver, window.admitsNext() { try visit($0) } }
+  /// Returns each row once, in insertion order.
+  private static func distinct(_ found: [Int64]) -> [Int64] {
+    var (rows, count) = (found, 0)
+    rows.sort()
+    for row in rows where count == 0 || rows[count - 1] != row {
+      rows[count] = row
+      count += 1
     }
-    func flush() throws {
-      if !equals.isEmpty { for record in try equals.removeSorted() where !window.isOver { try emit(record) } }
-    }
-    let isDescending = first.isDescending
-    let ranges = keys.ordered(nullsLast: first.nullsLast ?? isDescending, descending: isDescending)
-    try walk(index, ranges, descending: isDescending) { key, record in
-      let isAlone = query.order.count == 1 && ValueKey.decidesOrder(key)
-      if !key.elementsEqual(last) {
-        try flush()
-        last = Array(key)
-      }
-      guard !window.isOver else { return false }
-      _ = try fetch.one(record) { candidate in
-        for condition in plan.rest where try !condition.matches(candidate) { return }
-        if let after = query.after, try !after.isBefore(candidate, query.order) { return }
-        if !isAlone { return try equals.add(candidate) }
-        if window.admitsNext() { try visit(candidate) }
-      }
-      return true
-    }
-    try flush()
-  }
-
-  /// Visits the entries of ranges of an index, in the order of the ranges, until `visit` returns false.
-  ///
-  /// - Parameter after: a row, after which the first one of each range is
-  private func walk(
-    _ index: CollectionIndex, _ ranges: [KeyRange], descending: Bool, after: Int64? = nil,
-    _ visit: (_ key: UnsafeRawBufferPointer, _ record: Int64) throws -> Bool
-  ) throws {
-    let statement = try connection.prepared(
-      descending
-        ? """
-        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ? AND record > ?
-        ORDER BY value DESC, record
-        """
-        : """
-        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ? AND record > ?
-        ORDER BY value, record
-        """)
-    for range in ranges {
-      let goesOn = try range.bound { lower, upper in
-        defer { statement.reset() }
-        try statement.bind(.integer(index.id), at: 1)
-        try statement.bind(.blob(lower), at: 2)
-        try statement.bind(.blob(upper), at: 3)
-        try statement.bind(.integer(after ?? 0), at: 4)
-        while try statement.step() {
-          guard try visit(statement.bytes(0), statement.anyInteger(1)) else { return false }
-        }
-        return true
-      }
-      guard goesOn else { return }
-    }
+    rows.removeSubrange(count...)
+    return rows
   }
 }
 

@@ -86,7 +86,7 @@ extension RecordCollection {
   public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
     let found = try readInterruptibly { connection, row -> Int in
       guard let filter = query.filter else { return try Int(row.count(connection)) }
-      return try QueryRun(self, connection, row: row).count(CompiledFilter(filter))
+      return try QueryRun(self, connection, row: row).count(CompiledFilter(filter, row.rules.types))
     }
     let remaining = max(0, found - max(0, query.offset))
     return min(remaining, query.limit.map { max(0, $0) } ?? remaining)
@@ -106,7 +106,7 @@ extension RecordCollection {
   ) throws {
     try makeOrderIndex(for: query)
     try readInterruptibly { connection, row in
-      try QueryRun(self, connection, row: row).run(query) { try visit($0, query) }
+      try QueryRun(self, connection, row: row).run(query, visit)
     }
   }
 
@@ -115,7 +115,7 @@ extension RecordCollection {
     let query = try CompiledQuery(query)
     try makeOrderIndex(for: query)
     return try readInterruptibly { connection, row in
-      try QueryRun(self, connection, row: row).explain(query)
+      try QueryRun(self, connection, row: row).explain(query.typed(row.rules.types))
     }
   }
 
@@ -140,7 +140,8 @@ extension RecordCollection {
         try work.flush()
         let (state, connection) = (try work.collection(id), transaction.connection)
         guard try isMissing(state, connection) else { return }
-        try IndexBuild.add(path, isUnique: false, to: state, connection)
+        try IndexBuild.add(
+          IndexDefinition(RecordIndex(path.text), .none), isUnique: false, to: state, connection)
         try connection.run("UPDATE record_collection SET shape = shape + 1 WHERE id = ?", .integer(id))
         work.forget(self.id)
         store.forgetRules(of: self.id)

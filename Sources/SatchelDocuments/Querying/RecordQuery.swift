@@ -123,20 +123,30 @@ final class CompiledQuery: Sendable {
   let after: QueryCursor?
   let projection: Projection?
   let wantsDocuments: Bool
+  private let source: RecordQuery
 
-  /// - Throws: `.invalid` for an invalid path, for a range of values without an order, and for a cursor of a query with
-  ///   another order
-  init(_ query: RecordQuery) throws {
-    filter = try CompiledFilter(query.filter ?? .all([]))
+  /// - Parameter types: of the collection
+  /// - Throws: `.invalid` for an invalid path, for a range of values without an order, for a value that no value of a
+  ///   path's type equals, and for a cursor of a query with another order
+  init(_ query: RecordQuery, _ types: TypedPaths = .none) throws {
+    source = query
+    filter = try CompiledFilter(query.filter ?? .all([]), types)
     order = try query.order.map {
-      Order(
-        path: try FieldPath($0.path), isDescending: $0.isDescending,
-        nullsLast: query.nulls.map { $0 == .last })
+      let path = types.typed(try FieldPath($0.path))
+      try path.checkSingle("an order")
+      return Order(path: path, isDescending: $0.isDescending, nullsLast: query.nulls.map { $0 == .last })
     }
     wantsDocuments = query.wantsDocuments
     window = QueryWindow(offset: max(0, query.offset), limit: query.limit.map { max(0, $0) })
     after = try query.after.map { [order] in try QueryCursor($0, order) }
     projection = try query.select.map { try Projection($0) }
+  }
+
+  /// Returns the query for a collection whose paths have types.
+  ///
+  /// - Throws: as `init`
+  func typed(_ types: TypedPaths) throws -> CompiledQuery {
+    types.isEmpty ? self : try CompiledQuery(source, types)
   }
 
   /// The number of the first matching records that are requested; nil for all.
@@ -169,7 +179,7 @@ struct QueryWindow: Sendable {
 }
 
 /// The filter of a query.
-public indirect enum RecordFilter: Sendable {
+public indirect enum RecordFilter: Equatable, Sendable, JSONConvertible {
   /// A test of a field: "a.b" or a JSON Pointer, or "@id", "@created", "@modified", "@revision",
   /// "@sync_status".
   case field(String, RecordTest)
@@ -180,9 +190,9 @@ public indirect enum RecordFilter: Sendable {
   case not(RecordFilter)
 }
 
-/// The test of a field. Ranges compare numbers with numbers, and strings with strings by their UTF-8 bytes. A
-/// missing field satisfies only `notEquals` and `exists(false)`.
-public enum RecordTest: Sendable {
+/// The test of a field. Ranges compare numbers with numbers, and strings with strings by their UTF-8 bytes, unless the path
+/// has a `RecordType`. A missing field satisfies only `notEquals` and `exists(false)`.
+public enum RecordTest: Equatable, Sendable {
   /// 1 equals 1.0.
   case equals(JSONValue)
   case notEquals(JSONValue)
@@ -231,7 +241,38 @@ extension RecordFilter {
   }
 }
 
+extension RecordFilter {
+  /// The JSON form of the public interfaces.
+  public var json: JSONValue {
+    switch self {
+    // A member that has the name of a combination is reached by a JSON Pointer.
+    case .field("all", let test), .field("any", let test), .field("not", let test):
+      guard case .field(let path, _) = self else { return .null }
+      return ["/" + path: test.json]
+    case .field(let path, let test): return [path: test.json]
+    case .all(let parts): return ["all": .array(parts.map(\.json))]
+    case .any(let parts): return ["any": .array(parts.map(\.json))]
+    case .not(let part): return ["not": part.json]
+    }
+  }
+}
+
 extension RecordTest {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .equals(let value): ["eq": value]
+    case .notEquals(let value): ["ne": value]
+    case .less(let value): ["lt": value]
+    case .lessOrEqual(let value): ["lte": value]
+    case .greater(let value): ["gt": value]
+    case .greaterOrEqual(let value): ["gte": value]
+    case .oneOf(let values): ["in": .array(values)]
+    case .prefix(let text): ["prefix": .string(text)]
+    case .contains(let value): ["contains": value]
+    case .exists(let wanted): ["exists": .bool(wanted)]
+    }
+  }
+
   /// Reads a member of a condition: an object holds operators, any other value means equality.
   fileprivate static func read(_ json: JSONValue, at pointer: String) throws -> [RecordTest] {
     switch json {

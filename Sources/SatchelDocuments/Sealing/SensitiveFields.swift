@@ -173,7 +173,7 @@ extension CollectionRules {
 
   /// - Throws: `.invalid` for a path of a query that sensitive fields are in
   func checkQueried(_ path: FieldPath) throws {
-    guard case .document(let path) = path, let sensitive = sensitive.overlapping(path) else { return }
+    guard let source = path.source, let sensitive = sensitive.overlapping(source) else { return }
     throw SatchelError(
       .invalid, "\(name): \"\(path.text)\": \"\(sensitive.text)\" is sensitive, and cannot be queried")
   }

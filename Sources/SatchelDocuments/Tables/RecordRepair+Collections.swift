@@ -108,14 +108,14 @@ extension RecordRepair {
     }
     try drop(
       "DELETE FROM record_index WHERE id = ?",
-      ofAll: "SELECT id, path FROM record_index WHERE collection = ?", row,
-      except: prepared?.indexes.map(\.path.text) ?? [])
-    for (path, isUnique) in prepared?.indexes ?? [] {
+      ofAll: "SELECT id, definition FROM record_index WHERE collection = ?", row,
+      except: prepared?.indexes.map(\.definition.text) ?? [])
+    for index in prepared?.indexes ?? [] {
       try connection.run(
         """
-        INSERT INTO record_index(collection, path, is_unique) VALUES(?1, ?2, ?3)
-        ON CONFLICT(collection, path) DO UPDATE SET is_unique = ?3
-        """, .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
+        INSERT INTO record_index(collection, definition, is_unique) VALUES(?1, ?2, ?3)
+        ON CONFLICT(collection, definition) DO UPDATE SET is_unique = ?3
+        """, .integer(row.id), .text(index.definition.text), .integer(index.isUnique ? 1 : 0))
     }
     try drop(
       "DELETE FROM record_relation WHERE id = ?",

@@ -33,7 +33,7 @@ struct RecordRepair {
       let rules = try row.rules
       for index in rules.indexes {
         // Repairing must not fail: two records with the same value are reported when either is written again.
-        let index = CollectionIndex(id: index.id, path: index.path, isUnique: false)
+        let index = CollectionIndex(id: index.id, index.definition, isUnique: false)
         try IndexBuild(connection, row, index: index).run()
       }
       if !rules.relations.isEmpty { try rebuildReferences(of: row, rules) }

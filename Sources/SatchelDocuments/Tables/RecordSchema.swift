@@ -88,16 +88,18 @@ package enum RecordSchema {
       entries BLOB NOT NULL
     ) STRICT;
 
-    -- Declared indexes.
+    -- Declared indexes. `definition` is the path of an index of one path; JSON with the paths, types and conditions of any
+    -- other.
     CREATE TABLE record_index(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       collection INTEGER NOT NULL,
-      path TEXT NOT NULL,
+      definition TEXT NOT NULL,
       is_unique INTEGER NOT NULL,
-      UNIQUE(collection, path)
+      UNIQUE(collection, definition)
     ) STRICT;
 
-    -- The entries of the indexes, one for each record: values as bytes in the order of values, see ValueKey.
+    -- The entries of the indexes: values as bytes in the order of values, see ValueKey. Each record that an index is of has
+    -- one, in an index of the elements of an array as many as there are different ones.
     CREATE TABLE record_value(
       index_id INTEGER NOT NULL,
       value BLOB NOT NULL,

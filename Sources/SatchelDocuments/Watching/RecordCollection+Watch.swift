@@ -195,40 +195,12 @@ extension RecordQuery {
     let parts: [JSONValue] = [
       .array(order.map { [.string($0.path), .bool($0.isDescending)] }),
       limit.map { .int(Int64($0)) } ?? .null,
-      .int(Int64(offset)), .bool(wantsDocuments), filter?.signature ?? .null,
+      .int(Int64(offset)), .bool(wantsDocuments), filter?.json ?? .null,
       nulls.map { .string($0.rawValue) } ?? .null, after.map { .string($0) } ?? .null,
       select.map { .array($0.map { .string($0) }) } ?? .null,
     ]
     // A query that is nested too deeply for JSON is equal to no other.
     return (try? JSONValue.array(parts).serialized())
       ?? withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
-  }
-}
-
-extension RecordFilter {
-  fileprivate var signature: JSONValue {
-    switch self {
-    case .field(let path, let test): ["field", .string(path), test.signature]
-    case .all(let parts): ["all", .array(parts.map(\.signature))]
-    case .any(let parts): ["any", .array(parts.map(\.signature))]
-    case .not(let part): ["not", part.signature]
-    }
-  }
-}
-
-extension RecordTest {
-  fileprivate var signature: JSONValue {
-    switch self {
-    case .equals(let value): ["eq", value]
-    case .notEquals(let value): ["ne", value]
-    case .less(let value): ["lt", value]
-    case .lessOrEqual(let value): ["lte", value]
-    case .greater(let value): ["gt", value]
-    case .greaterOrEqual(let value): ["gte", value]
-    case .oneOf(let values): ["in", .array(values)]
-    case .prefix(let text): ["prefix", .string(text)]
-    case .contains(let value): ["contains", value]
-    case .exists(let wanted): ["exists", .bool(wanted)]
-    }
   }
 }

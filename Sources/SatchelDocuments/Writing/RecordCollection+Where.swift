@@ -39,7 +39,9 @@ extension RecordCollection {
     return try transaction { work, collection in
       try work.flush()
       var keys: [[UInt8]] = []
-      try QueryRun(self, work.connection, row: collection).run(query) { keys.append(Array($0.key)) }
+      try QueryRun(self, work.connection, row: collection).run(query) { candidate, _ in
+        keys.append(Array(candidate.key))
+      }
       try change(work, keys, collection)
       return keys.count
     }
@@ -67,7 +69,11 @@ extension RecordCollection {
     }
     try store.writeDeferred()
     return try transaction { work, collection in
-      guard let index = try collection.rules.indexes.first(where: { $0.path == field && $0.isUnique }) else {
+      guard
+        let index = try collection.rules.indexes.first(where: {
+          $0.path == field && $0.isUnique && $0.definition.isPlain
+        })
+      else {
         throw SatchelError(
           .invalid, "\(name): \"\(path)\" has no unique index, by which a record could be found")
       }
@@ -111,17 +117,13 @@ extension RecordWork {
   fileprivate func row(
     with document: UnsafeRawBufferPointer, _ index: CollectionIndex, in collection: CollectionState
   ) throws -> Int64? {
-    let record = IndexedRecord(key: document, created: 0, modified: 0, document: document)
-    let field = record.field(index.path)
-    switch field {
-    case .missing, .null, .array, .object:
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    let record = IndexedRecord(key: nothing, created: 0, modified: 0, document: document)
+    guard let value = try? uniqueKey(index, record, in: collection) else {
       throw SatchelError(
         .invalid,
         "\(collection.name): \(index.pointer): the document needs a number, a string or a Boolean here")
-    default: break
     }
-    var key: [UInt8] = []
-    let isExact = ValueKey.append(field, to: &key)
-    return try rows(with: field, key[...], isExact, index: index).first
+    return try rows(with: value, index: index).first
   }
 }

@@ -12,6 +12,27 @@ struct IndexEntries {
   }
 
   var changes: [Change] = []
+
+  /// Adds the changes from some keys of an index to others, both in order.
+  mutating func add(index: Int, _ old: [Range<Int>], _ new: [Range<Int>], _ buffer: [UInt8]) {
+    var (left, right) = (0, 0)
+    while left < old.count || right < new.count {
+      let before = left < old.count ? old[left] : 0..<0
+      let after = right < new.count ? new[right] : 0..<0
+      if before.isEmpty || after.isEmpty {
+        changes.append(Change(index: index, old: before, new: after))
+        (left, right) = (left + (before.isEmpty ? 0 : 1), right + (after.isEmpty ? 0 : 1))
+      } else if buffer[before].elementsEqual(buffer[after]) {
+        (left, right) = (left + 1, right + 1)
+      } else if buffer[before].lexicographicallyPrecedes(buffer[after]) {
+        changes.append(Change(index: index, old: before, new: 0..<0))
+        left += 1
+      } else {
+        changes.append(Change(index: index, old: 0..<0, new: after))
+        right += 1
+      }
+    }
+  }
 }
 
 /// The parts of a record that the indexes of its collection read.
@@ -24,6 +45,8 @@ struct IndexedRecord {
   func field(_ path: FieldPath) -> FieldValue {
     switch path {
     case .document(let path): DocumentReader(document).field(path)
+    case .computed(let path): path.value(in: DocumentReader(document))
+    case .elements: .missing
     case .id: .string(key)
     case .created: .int(created)
     case .modified: .int(modified)
@@ -48,24 +71,18 @@ extension RecordWork {
     guard try !collection.rules.indexes.isEmpty else { return entries }
     keyBuffer.removeAll(keepingCapacity: true)
     for (position, index) in try collection.rules.indexes.enumerated() {
-      let before = keyBuffer.count
+      var (before, after): ([Range<Int>], [Range<Int>]) = ([], [])
       if let old {
-        old.body.withUnsafeBytes { body -> Void in
+        try old.body.withUnsafeBytes { body in
           let record = IndexedRecord(key: key, created: old.created, modified: old.modified, document: body)
-          ValueKey.append(record.field(index.path), to: &keyBuffer)
+          try index.eachKey(of: record, into: &keyBuffer) { range, _ in before.append(range) }
         }
       }
-      let middle = keyBuffer.count
       if let new {
-        let field = new.field(index.path)
-        let isExact = ValueKey.append(field, to: &keyBuffer)
-        if index.isUnique {
-          try checkUnique(
-            index, field, value: keyBuffer[middle...], isExact: isExact, key: key, row: row, in: collection)
-        }
+        try index.eachKey(of: new, into: &keyBuffer) { range, _ in after.append(range) }
       }
-      let change = IndexEntries.Change(index: position, old: before..<middle, new: middle..<keyBuffer.count)
-      if !keyBuffer[change.old].elementsEqual(keyBuffer[change.new]) { entries.changes.append(change) }
+      if index.isUnique, let new { try checkUnique(index, new, row: row, in: collection) }
+      entries.add(index: position, before, after, keyBuffer)
     }
     return entries
   }
@@ -103,55 +120,63 @@ extension RecordWork {
     }
   }
 
+  /// The values of a record in a unique index.
+  struct UniqueKey {
+    var bytes: [UInt8]
+    /// Whether the key identifies the values.
+    var isExact: Bool
+    /// The key of the whole values; empty where `bytes` suffices.
+    var whole: [UInt8]
+  }
+
+  /// Returns the values of a record that must be unique; nil when there are none.
+  ///
+  /// - Throws: `.constraint` for one that a unique index does not accept
+  func uniqueKey(
+    _ index: CollectionIndex, _ record: IndexedRecord, in collection: CollectionState
+  ) throws -> UniqueKey? {
+    var (bytes, found): ([UInt8], UniqueKey?) = ([], nil)
+    try index.eachKey(of: record, into: &bytes) { range, key in
+      if key.hasContainer {
+        throw collection.problem(
+          record.key, index.pointer, reason: "a unique index accepts only numbers, strings and Booleans")
+      }
+      if key.hasNull { return }
+      found = UniqueKey(
+        bytes: [], isExact: key.isExact, whole: key.isExact ? [] : index.wholeKey(record))
+    }
+    found?.bytes = bytes
+    return found
+  }
+
   private func checkUnique(
-    _ index: CollectionIndex, _ field: FieldValue, value: ArraySlice<UInt8>, isExact: Bool,
-    key: UnsafeRawBufferPointer, row: Int64?, in collection: CollectionState
+    _ index: CollectionIndex, _ record: IndexedRecord, row: Int64?, in collection: CollectionState
   ) throws {
-    guard try isUnique(field, index, key: key, in: collection) else { return }
+    guard let value = try uniqueKey(index, record, in: collection) else { return }
     guard checksUniqueAtOnce else {
-      let others = try value.withUnsafeBytes {
+      let others = try value.bytes.withUnsafeBytes {
         try ValueTable(connection: connection).rows(index.id, $0, limit: 2)
       }
       if others.contains(where: { $0 != row }) {
         contested.append(
           ContestedValue(
-            index: index, collection: collection.id, value: Array(value), isExact: isExact, key: Array(key)))
+            index: index, collection: collection.id, value: value.bytes, isExact: value.isExact,
+            key: Array(record.key)))
       }
       return
     }
-    for other in try rows(with: field, value, isExact, index: index)
-    where other != row && !released.contains(other) {
-      throw try uniqueViolation(index, by: other, key, in: collection).error
-    }
-  }
-
-  /// Returns whether a value counts for a unique index.
-  ///
-  /// - Throws: `.constraint` for one that it does not accept
-  private func isUnique(
-    _ field: FieldValue, _ index: CollectionIndex, key: UnsafeRawBufferPointer,
-    in collection: CollectionState
-  ) throws -> Bool {
-    switch field {
-    case .missing, .null: return false
-    case .array, .object:
-      throw collection.problem(
-        key, index.pointer, reason: "a unique index accepts only numbers, strings and Booleans")
-    default: return true
+    for other in try rows(with: value, index: index) where other != row && !released.contains(other) {
+      throw try uniqueViolation(index, by: other, record.key, in: collection).error
     }
   }
 
   /// Returns the rows of the records that have a value of a unique index: at most one, except before the end of a
   /// transaction.
-  func rows(
-    with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, index: CollectionIndex
-  ) throws -> [Int64] {
-    let rows = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
-    if isExact { return rows }
-    var whole: [UInt8] = []
-    OrderKey.append(field, descending: false, to: &whole)
+  func rows(with value: UniqueKey, index: CollectionIndex) throws -> [Int64] {
+    let rows = try value.bytes.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
+    if value.isExact { return rows }
     let table = RecordTable(connection: connection)
-    return try rows.filter { try table.wholeKey($0, index) == whole }
+    return try rows.filter { try table.wholeKey($0, index) == value.whole }
   }
 
   /// The violation of a unique index by a value that another record has.
@@ -199,12 +224,9 @@ extension RecordWork {
     var values: [UniqueValue] = []
     for index in try collection.rules.indexes where index.isUnique {
       let record = IndexedRecord(key: key, created: 0, modified: 0, document: document)
-      let field = record.field(index.path)
-      guard try isUnique(field, index, key: key, in: collection) else { continue }
-      var bytes: [UInt8] = []
-      let isExact = ValueKey.append(field, to: &bytes)
-      var value = UniqueValue(index: index, key: isExact ? bytes : nil)
-      for other in try rows(with: field, bytes[...], isExact, index: index) {
+      guard let found = try uniqueKey(index, record, in: collection) else { continue }
+      var value = UniqueValue(index: index, key: found.isExact ? found.bytes : nil)
+      for other in try rows(with: found, index: index) {
         if other == row {
           value.isOwn = true
         } else {
