@@ -5585,16 +5585,17 @@ typedef struct satchel_records_options {
  * declared version.
  *
  * All pending migrations run in one transaction, after a backup in the store's directory.
- * A declaration adds indexes, relations and a schema to the stored ones, and removes them
- * only with the option `redeclare`. The additions apply to every handle of the collection
- * from its next write on, in every process. A declaration of another version replaces
+ * A declaration adds indexes, types, relations and a schema to the stored ones, and removes
+ * them only with the option `redeclare`. The additions apply to every handle of the
+ * collection from its next write on, in every process. A declaration of another version replaces
  * what it names; going back to an older version also drops the schema of the newer one. A
  * declaration is a JSON object; all fields but `name` may be left out:
  *
  * | field         | type            | meaning                                     |
  * | ------------- | --------------- | ------------------------------------------- |
  * | `name`        | string          | `[a-z][a-z0-9_]{0,63}`                      |
- * | `indexes`     | array           | paths, or {"path", "unique"}                |
+ * | `indexes`     | array           | paths, or objects, see below                |
+ * | `types`       | object          | maps paths to types, see below              |
  * | `relations`   | object          | maps paths to relations, see below          |
  * | `sensitive`   | array or null   | paths of fields that are encrypted, see below |
  * | `schema`      | object or null  | a JSON Schema (2020-12); see satchel_records_warnings() |
@@ -5602,6 +5603,29 @@ typedef struct satchel_records_options {
  * | `migrations`  | array           | the steps from version 1 to 2, 2 to 3, ...  |
  * | `on_conflict` | string or null  | see below; "newest_wins" at first           |
  * | `synced`      | boolean or null | whether it is synchronized; true at first   |
+ *
+ * An index is {"path", "unique": boolean, "where": a condition as of satchel_records_list(),
+ * "type": as in `types`}, or has "paths", up to 8 of them, instead of "path" and "type". A
+ * path of an index or of a query is "a.b" or a JSON Pointer; "lines[*].sku" is the value in
+ * every element of an array, "first(a)" the first element, "length(a)" the number of
+ * elements, members or code points, "lower(a)" a text in lower case. "-" before one of
+ * several paths is its descending order. With `where`, only records that match are in the
+ * index; queries use it where they have the same conditions.
+ *
+ * A type says how values are compared, put in order and grouped, and which are equal for
+ * conditions and unique indexes:
+ *
+ * | type      | values                                                              |
+ * | --------- | ------------------------------------------------------------------- |
+ * | "time"    | strings in any form of ISO 8601 are instants                        |
+ * | "decimal" | numbers, and strings that are numbers, by their decimal value       |
+ * | "number"  | numbers                                                             |
+ * | "text"    | strings                                                             |
+ *
+ * {"type": "text", "fold": ["case", "accent"], "order": "unicode"} compares texts without
+ * case and accents, and in the root order of Unicode; `fold` and `order` may be left out. A
+ * query for a value that none of the type equals is SATCHEL_EINVALID. A declaration with
+ * only a name and types is of no version, and migrates nothing.
  *
  * `on_conflict` decides about a record that was changed both locally and remotely:
  * "remote_wins", "local_wins", "newest_wins", "merge" or "ask", as in
@@ -5639,8 +5663,8 @@ typedef struct satchel_records_options {
  * @param options      may be NULL
  * @param[out] out     the collection
  *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid declaration, for an index, a
- * relation or a schema that differs from the stored one, for a migration that fails, and
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid declaration, for an index, a type,
+ * a relation or a schema that differs from the stored one, for a migration that fails, and
  * for pending migrations inside a batch; SATCHEL_ECONSTRAINT when records violate a
  * unique index, a relation or the schema; SATCHEL_ENEWER when the records have a newer
  * version that cannot be migrated back; SATCHEL_ENOTFOUND when the store is read-only and
@@ -5653,9 +5677,11 @@ SATCHEL_API satchel_status satchel_records_open(
     const satchel_records_options *options, satchel_records **out);
 
 /**
- * Returns the keywords of a collection's schema that have no effect.
+ * Returns what is probably wrong with the declaration of a collection: the keywords of its
+ * schema that have no effect, and the steps of the migration that opening it has run which
+ * found no value in any record.
  *
- * They are no keywords of draft 2020-12, probably misspelled. Assertions of earlier drafts,
+ * The keywords are no keywords of draft 2020-12, probably misspelled. Assertions of earlier drafts,
  * such as "dependencies" and "additionalItems", are refused when the schema is declared.
  * Names that begin with "x-" are annotations of the app, and not reported.
  *

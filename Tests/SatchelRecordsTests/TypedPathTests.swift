@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelStorage
 import SatchelTesting
 import Testing
 
@@ -224,5 +225,23 @@ struct TypedPathTests {
     #expect(try again.ids(RecordQuery(.field("title", .equals("A\u{308}pfel")))) == ["a"])
     #expect(try again.explain(RecordQuery(.field("title", .equals("x")))).access == "index")
     try shelf.expectSound()
+  }
+
+  @Test("A step of a migration that finds no value is reported, and so is a wrong number of migrations")
+  func wrongMigrations() throws {
+    let one = try shelf.collection("notes", version: 1)
+    try one.put("a", ["title": "A"])
+    let steps = try RecordMigration.steps([
+      .rename(from: JSONPath("tilte"), to: JSONPath("name")), .remove(path: JSONPath("title")),
+    ])
+    let two = try shelf.collection("notes", version: 2, migrations: [steps])
+    #expect(try two.warnings == ["migration to version 2: step 1: no record has a value at \"/tilte\""])
+    for (version, count) in [(3, 1), (2, 2), (1, 1)] {
+      let error = code {
+        _ = try shelf.collection("new", version: version, migrations: Array(repeating: steps, count: count))
+      }
+      #expect(error?.message.contains("needs \(version - 1) migrations") == true)
+    }
+    #expect(try shelf.collection("empty", version: 2, migrations: [steps]).warnings == [])
   }
 }

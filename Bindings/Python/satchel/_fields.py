@@ -8,6 +8,8 @@ import functools
 import reprlib
 import sys
 import typing
+from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple, Union
 
@@ -28,7 +30,7 @@ __all__ = [
     "known_members",
     "leaf_kind",
     "missing_field",
-    "value_kind",
+    "types_of",
     "with_article",
 ]
 
@@ -177,15 +179,26 @@ def missing_field(
     return None
 
 
-def value_kind(kind: Any, path: List[str]) -> Any:
-    """The type of the values at a path of a dataclass, if it is known and they have no members, or None."""
-    hint = kind
-    for name in path:
-        found = dataclass_of(hint)
-        hint = item_hint(hint) if found is None else hints_of(found).get(name)
-        if hint is None:
-            return None
-    return leaf_kind(hint)
+def types_of(kind: Any) -> Dict[str, str]:
+    """The types of the paths of a dataclass whose values are times or decimals, for the declaration."""
+    types: Dict[str, str] = {}
+
+    def visit(kind: Any, place: str, outer: Tuple[Any, ...]) -> None:
+        for name, hint in hints_of(kind).items():
+            found = dataclass_of(hint)
+            if found is None:
+                known = _TYPES.get(leaf_kind(hint))
+                if known is not None:
+                    types[place + name] = known
+            elif found not in outer:
+                visit(found, f"{place}{name}.", (*outer, found))
+
+    if dataclass_of(kind) is not None:
+        visit(kind, "", (kind,))
+    return types
+
+
+_TYPES = {datetime: "time", date: "time", Decimal: "decimal"}
 
 
 def leaf_kind(hint: Any) -> Any:

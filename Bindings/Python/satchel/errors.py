@@ -223,7 +223,10 @@ class TimedOut(SatchelError, TimeoutError):
 
 
 class SchemaWarning(UserWarning):
-    """A keyword of a schema has no effect: JSON Schema does not define it; it is probably misspelled."""
+    """A part of a declaration has no effect, and is probably misspelled.
+
+    It is a keyword that JSON Schema does not define, or the step of a migration that found no value.
+    """
 
 
 class LargeStringWarning(UserWarning):

@@ -185,6 +185,7 @@ class Store(StoreUpkeep):
         on_conflict: Optional[str] = None,
         synced: Optional[bool] = None,
         sensitive: Optional[Iterable[str]] = None,
+        types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
     ) -> Records[_Document]: ...
 
     @overload
@@ -202,6 +203,7 @@ class Store(StoreUpkeep):
         on_conflict: Optional[str] = None,
         synced: Optional[bool] = None,
         sensitive: Optional[Iterable[str]] = None,
+        types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
     ) -> Records[Dict[str, Any]]: ...
 
     def records(
@@ -218,6 +220,7 @@ class Store(StoreUpkeep):
         on_conflict: Optional[str] = None,
         synced: Optional[bool] = None,
         sensitive: Optional[Iterable[str]] = None,
+        types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
     ) -> Records[Any]:
         """Opens a collection of documents, and creates it when needed.
 
@@ -250,10 +253,15 @@ class Store(StoreUpkeep):
         :param sensitive: paths of fields that are stored encrypted (AES-256-GCM), with the key of
             ``store.state.set_key()``, added to the stored ones; existing records are encrypted at once. They
             cannot be indexed, queried or sorted by, and are synchronized only with an encrypted remote
+        :param types: what the values at paths are, which decides how they are compared, sorted, grouped and
+            unique: "time" (any ISO 8601 form is one instant), "decimal" ("2.50" equals 2.5), "number", or a
+            text, ``{"type": "text", "fold": ["case", "accent"], "order": "unicode"}``, of which ``fold`` and
+            ``order`` may be left out. Fields of ``of`` that are datetimes, dates or Decimals have a type
+            without that
         :returns: a new handle at each call, over the same records
-        :raises InvalidArgument: for an invalid declaration; for an index, a relation or a schema that differs
-            from the stored one, without ``redeclare``; for a migration that fails, naming the record: the
-            exception of a function is the cause. Nothing is changed
+        :raises InvalidArgument: for an invalid declaration; for an index, a relation, a type or a schema that
+            differs from the stored one, without ``redeclare``; for a migration that fails, naming the record:
+            the exception of a function is the cause. Nothing is changed
         :raises ConstraintViolation: when the records violate a declared unique index or relation
         :raises NewerStore: when the records have a newer version, and a migration has no inverse
         """
@@ -272,6 +280,7 @@ class Store(StoreUpkeep):
             on_conflict,
             synced,
             sensitive,
+            types,
         )
 
     def collections(self) -> List[CollectionInfo]:

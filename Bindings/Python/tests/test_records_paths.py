@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Callable, Dict, List, Optional
 
@@ -165,10 +165,73 @@ class Price:
     p: Optional[Decimal] = None
 
 
-def test_an_order_of_decimals_is_refused_where_the_type_is_known(store: satchel.Store) -> None:
+def test_decimals_of_a_dataclass_are_compared_as_numbers(store: satchel.Store) -> None:
     prices = store.records("prices", of=Price)
     prices.put_many({"cheap": Price(Decimal("9.50")), "dear": Price(Decimal("10.00"))})
-    for call in (lambda: prices.ids(order_by="-p"), lambda: prices.ids({"/p": {"gte": "9.50"}})):
-        with pytest.raises(satchel.InvalidArgument, match="decimals are stored as text"):
-            call()
-    assert prices.ids({"p": Decimal("10.00")}) == ["dear"]
+    assert prices.ids(order_by="-p") == ["dear", "cheap"]
+    assert prices.ids({"/p": {"gte": "9.50"}}) == ["cheap", "dear"]
+    assert prices.ids({"p": {"gt": Decimal("9.5")}}) == ["dear"]
+    assert prices.ids({"p": Decimal("10")}) == ["dear"]
+    assert prices.sum("p") == "19.5"
+    with pytest.raises(satchel.InvalidArgument, match='"p" is declared as decimal, and "many" is none'):
+        prices.ids({"p": "many"})
+
+
+@dataclass
+class Visit:
+    at: datetime
+    day: Optional[date] = None
+    who: Optional[Person] = None
+    inner: Optional[Price] = None
+
+
+def test_types_of_a_dataclass_are_those_of_its_fields(store: satchel.Store) -> None:
+    visits = store.records("visits", of=Visit)
+    zone = timezone(timedelta(hours=2))
+    visits.put("a", Visit(datetime(2027, 3, 5, 9, tzinfo=timezone.utc), date(2027, 3, 5)))
+    visits.put("b", Visit(datetime(2027, 3, 5, 10, tzinfo=zone), date(2027, 3, 4)))
+    assert visits.ids(order_by="at") == ["b", "a"]
+    assert visits.ids({"at": {"lt": date(2027, 3, 6)}}) == ["a", "b"]
+    assert visits.ids({"day": {"gte": datetime(2027, 3, 5, tzinfo=timezone.utc)}}) == ["a"]
+    (info,) = [each for each in store.collections() if each.name == "visits"]
+    assert info.types == {"at": "time", "day": "time", "inner.p": "decimal"}
+    # A type of its own comes first, and no version is declared with it.
+    other = store.records("others", of=Visit, types={"day": {"type": "text"}}, version=2)
+    other.put("a", Visit(datetime(2027, 3, 5, tzinfo=timezone.utc), date(2027, 3, 5)))
+    assert store.records("others", of=Visit, types={"day": {"type": "text"}}).ids() == ["a"]
+
+
+def test_indexes_of_several_paths_conditions_and_elements(store: satchel.Store) -> None:
+    orders = store.records(
+        "orders",
+        indexes=[
+            Index(("who", "-at"), unique=True),
+            Index("rank", where={"open": True}, type="number"),
+            {"path": "lines[*].sku"},
+            {"path": "title", "type": "text", "fold": "case", "order": "unicode"},
+        ],
+    )
+    orders.put("a", {"who": 1, "at": 1, "rank": 3, "open": True, "lines": [{"sku": "x"}, {"sku": "y"}]})
+    orders.put("b", {"who": 1, "at": 2, "rank": 1, "open": True, "lines": [{"sku": "x"}]})
+    with pytest.raises(satchel.ConstraintViolation, match="orders/a"):
+        orders.put("c", {"who": 1, "at": 1})
+    assert orders.ids({"who": 1}, order_by="-at", limit=1) == ["b"]
+    assert orders.explain({"open": True}, order_by="rank", limit=1).paths == ["rank"]
+    assert orders.ids({"lines[*].sku": "y"}) == ["a"]
+    (info,) = store.collections()
+    assert info.indexes[0] == {"paths": ["who", "-at"], "unique": True}
+    assert info.indexes[1] == {"path": "rank", "unique": False, "where": {"open": {"eq": True}}}
+    for wrong in (Index([]), Index(["a", "a"]), Index("a", type="colour"), Index("tags[*]", unique=True)):
+        with pytest.raises(satchel.InvalidArgument):
+            store.records("wrong", indexes=[wrong])
+
+
+def test_paths_into_items_and_computed_ones_are_checked_as_well(store: satchel.Store) -> None:
+    books = store.records("books", of=Book)
+    books.put("a", Book("A", readers=[Person("Ann"), Person("Ben")]))
+    assert books.ids({"readers[*].name": "Ben"}) == ["a"]
+    assert books.ids({"length(readers)": 2, "lower(title)": "a"}) == ["a"]
+    for path in ("readers[*].nmae", "lower(titel)"):
+        with pytest.raises(satchel.InvalidArgument, match="did you mean"):
+            books.ids({path: 1})
+

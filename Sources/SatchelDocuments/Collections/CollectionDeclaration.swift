@@ -34,11 +34,12 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
 }
 
 extension RecordCollection {
-  /// The keywords of the collection's schema that have no effect, such as "/properties/n/minimun: unknown
-  /// keyword, without effect: did you mean "minimum"?".
+  /// What is probably wrong with the declaration: the keywords of the schema that have no effect, such as
+  /// "/properties/n/minimun: unknown keyword, without effect: did you mean "minimum"?", and the steps of the migration that
+  /// opening the collection has run which found no value in any record.
   public var warnings: [String] {
     get throws {
-      try read { try $1.rules.schema?.warnings ?? [] }
+      try read { try $1.rules.schema?.warnings ?? [] } + migrationWarnings
     }
   }
 }
@@ -176,9 +177,9 @@ public struct CollectionDeclaration: Sendable {
     self.redeclare = redeclare
   }
 
-  /// Whether the declaration has only a name.
+  /// Whether the declaration has only a name, and perhaps types: it is of no version.
   var isBare: Bool {
-    indexes == nil && types == nil && relations == nil && sensitive == nil && schema == nil && version == nil
+    indexes == nil && relations == nil && sensitive == nil && schema == nil && version == nil
       && onConflict == nil
       && isSynced == nil
   }

@@ -40,12 +40,15 @@ struct DeclarationRun {
     if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
     let prepared = try PreparedDeclaration(declaration)
     try declared.checkPaths(prepared.schema)
+    var warnings: [String] = []
     if isMigrated {
       // Until the documents are migrated, the old and the new sensitive fields are sealed.
       let sensitive = rules.sensitive.paths
       let all = sensitive + prepared.sensitive.filter { rules.sensitive.overlapping($0) == nil }
       try seal(sensitive, as: all, row)
-      try MigrationRun(row, prepared, work: work, sensitive: SensitiveFields(all, of: row.name, row.id)).run()
+      warnings = try MigrationRun(
+        row, prepared, work: work, sensitive: SensitiveFields(all, of: row.name, row.id)
+      ).run()
       try seal(all, as: prepared.sensitive, row)
       // Every document may have changed: indexes and references are rebuilt.
       for index in rules.indexes { try drop(index) }
@@ -71,7 +74,7 @@ struct DeclarationRun {
     transaction.onFailure { [store] in store.forgetRules(of: id) }
     return RecordCollection(
       store, id: id, version: prepared.version, stored.generation, declaration: declared.declaration,
-      hasSensitive: !stored.sensitive.isEmpty)
+      hasSensitive: !stored.sensitive.isEmpty, migrationWarnings: warnings)
   }
 
   /// Seals the fields of the existing records that are sensitive from now on, and opens those that no longer are.

@@ -49,19 +49,42 @@ package struct MigrationRun {
     }
 
     /// Migrates one document; the functions of migrations must not write to the store.
-    func migrate(_ document: inout JSONObject, id: String, _ kept: KeptValues, in database: Database) throws {
+    ///
+    /// - Parameter found: called with each step that finds a value, and the lower version
+    func migrate(
+      _ document: inout JSONObject, id: String, _ kept: KeptValues, in database: Database,
+      found: ((_ version: Int, _ step: Int) -> Void)? = nil
+    ) throws {
       for (version, migration) in steps {
         let before = isUp ? [] : try kept.values(of: version)
         var values: [KeptValue] = []
         try database.migrating("the migration of \(name) to version \(isUp ? version + 1 : version)") {
           if isUp {
-            try migration.apply(to: &document, id: id, version: version, kept: &values)
+            try migration.apply(to: &document, id: id, version: version, kept: &values) {
+              found?(version, $0)
+            }
           } else {
             try migration.invert(&document, id: id, version: version, kept: before)
           }
         }
         if isUp { try kept.keep(values, of: version) } else { try kept.forget(version) }
       }
+    }
+
+    /// Returns a warning for each step that has found no value in any document; probably its path is misspelled.
+    func warnings(found: Set<[Int]>) -> [String] {
+      guard isUp else { return [] }
+      var warnings: [String] = []
+      for (version, migration) in steps {
+        guard case .steps(let steps) = migration else { continue }
+        for (number, step) in steps.enumerated() {
+          guard let source = step.source, !found.contains([version, number]) else { continue }
+          warnings.append(
+            "migration to version \(version + 1): step \(number + 1): no record has a value at \"\(source.pointer)\""
+          )
+        }
+      }
+      return warnings
     }
 
     /// Notes the migrations that the documents went through, or that were taken back.
@@ -121,21 +144,26 @@ package struct MigrationRun {
       .integer(collection), .integer(version), .text(try migration.json.text))
   }
 
-  func run() throws {
+  /// - Returns: warnings of steps that have found no value
+  func run() throws -> [String] {
     let path = try Self.path(row, prepared, connection: connection)
     let schema = try prepared.declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
     var last = RecordRow.base(of: row.id)
+    var found: Set<[Int]> = []
     // In chunks: a statement must not iterate over rows that are being changed.
     while true {
       let part = try part(after: last)
       guard let newest = part.last?.row else { break }
       try RowOrder.check(newest, after: last, of: "record")
       for record in part {
-        try locating(.record(row.name, record.key.utf8)) { try migrate(record, path, schema: schema) }
+        try locating(.record(row.name, record.key.utf8)) {
+          try migrate(record, path, schema: schema) { found.insert([$0, $1]) }
+        }
       }
       last = newest
     }
     try path.note(connection)
+    return last > RecordRow.base(of: row.id) ? path.warnings(found: found) : []
   }
 
   private struct Item {
@@ -158,13 +186,17 @@ package struct MigrationRun {
     return part
   }
 
-  private func migrate(_ record: Item, _ path: Path, schema: RecordSchemaCheck?) throws {
+  private func migrate(
+    _ record: Item, _ path: Path, schema: RecordSchemaCheck?, found: (_ version: Int, _ step: Int) -> Void
+  ) throws {
     let location = "\(row.name)/\(record.key)"
     do {
       guard case .object(var document) = try JSONValue(parsing: plain(record)) else {
         throw JSONError("the document is not an object")
       }
-      try path.migrate(&document, id: record.key, kept(of: record), in: work.store.database)
+      try withoutActuallyEscaping(found) {
+        try path.migrate(&document, id: record.key, kept(of: record), in: work.store.database, found: $0)
+      }
       let body = try JSONValue.object(document).serialized()
       try body.withUnsafeBytes { body in
         try schema?.check(body, location)

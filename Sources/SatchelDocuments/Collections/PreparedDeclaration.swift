@@ -22,6 +22,13 @@ struct PreparedDeclaration {
     if let version = declaration.version, !(1...Int(Int32.max)).contains(version) {
       throw SatchelError(.invalid, "\(declaration.name): the version must be an integer from 1 to 2147483647")
     }
+    let (steps, needed) = (declaration.migrations.count, (declaration.version ?? 1) - 1)
+    guard steps == 0 || steps == needed else {
+      throw SatchelError(
+        .invalid,
+        "\(declaration.name): version \(needed + 1) needs \(needed) migrations, one from each version to the next, "
+          + "not \(steps)")
+    }
     func path(_ text: String) throws -> DocumentPath {
       try locatingInvalid(declaration.name) { try DocumentPath(text) }
     }

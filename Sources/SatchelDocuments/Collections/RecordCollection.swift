@@ -18,13 +18,15 @@ public final class RecordCollection: Sendable {
   let hasSensitive: Bool
   /// The declared migrations, for documents of older versions that a sync downloads later.
   let migrations: [RecordMigration]
+  /// What the migration that opening the collection has run found to be probably wrong.
+  let migrationWarnings: [String]
   /// The members of documents that the app's type has; nil where documents are written as a whole.
   let known: KnownMembers?
   let mirroring = Locked<RecordMirror?>(nil)
 
   init(
     _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, declaration: CollectionDeclaration,
-    hasSensitive: Bool
+    hasSensitive: Bool, migrationWarnings: [String] = []
   ) {
     self.store = store
     self.id = id
@@ -33,12 +35,14 @@ public final class RecordCollection: Sendable {
     self.generation = generation
     migrations = declaration.migrations
     self.hasSensitive = hasSensitive
+    self.migrationWarnings = migrationWarnings
     known = nil
   }
 
   init(_ other: RecordCollection, known: KnownMembers) {
     (store, id, name, version) = (other.store, other.id, other.name, other.version)
     (generation, migrations, hasSensitive) = (other.generation, other.migrations, other.hasSensitive)
+    migrationWarnings = other.migrationWarnings
     self.known = known
   }
 

@@ -70,7 +70,7 @@ extension RecordStore {
       }
       if try row.rules.hasOutdatedIndex { return nil }
       let stored = try StoredDeclaration.read(of: row.id, named: name, connection, expected: prepared)
-      if !declaration.isBare || declaration.redeclare {
+      if !declaration.isBare || declaration.types != nil || declaration.redeclare {
         guard try stored.joined(with: prepared, version: row.version) == stored else { return nil }
       }
       return RecordCollection(

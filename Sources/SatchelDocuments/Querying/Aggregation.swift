@@ -181,7 +181,9 @@ final class GroupTable {
 
   init(_ paths: [FieldPath], _ aggregates: [(function: RecordAggregate.Function, path: FieldPath)]) {
     (self.paths, self.aggregates) = (paths, aggregates)
-    if paths.isEmpty { groups = [Group(key: [], accumulators: aggregates.map { Accumulator($0.function, $0.path.type) })] }
+    if paths.isEmpty {
+      groups = [Group(key: [], accumulators: aggregates.map { Accumulator($0.function, $0.path.type) })]
+    }
   }
 
   /// Adds a record; without aggregates, `count` records with its values at the paths.

@@ -15,6 +15,15 @@ public enum MigrationStep: Sendable {
   /// in documents written after the migration to `from`, or not at all when that is nil.
   case convert(path: JSONPath, to: MigrationKind, from: MigrationKind? = nil)
 
+  /// The path of the value that the step needs; nil where it makes one.
+  package var source: JSONPath? {
+    switch self {
+    case .rename(let from, _), .move(let from, _): from
+    case .remove(let path), .convert(let path, _, _): path
+    case .setDefault: nil
+    }
+  }
+
   func apply(to document: inout MigratedDocument, number: Int) throws {
     try naming(&document) { document in
       switch self {

@@ -21,16 +21,21 @@ public enum RecordMigration: Sendable {
   ///   - document: unchanged when an error is thrown
   ///   - id: the record's id, for a callback
   ///   - kept: receives the values that migrating back needs
+  ///   - found: called with each step that finds a value
   /// - Throws: `JSONError` with the pointer of the value that cannot be migrated; errors of the callback.
   package func apply(
-    to document: inout JSONObject, id: String, version: Int, kept: inout [KeptValue]
+    to document: inout JSONObject, id: String, version: Int, kept: inout [KeptValue],
+    found: ((_ step: Int) -> Void)? = nil
   ) throws {
     switch self {
     case .callback(let callback):
       document = try callback.run(id: id, document: document, from: version, to: version + 1)
     case .steps(let steps):
       var migrated = MigratedDocument(document)
-      for (number, step) in steps.enumerated() { try step.apply(to: &migrated, number: number) }
+      for (number, step) in steps.enumerated() {
+        if let found, let source = step.source, try migrated.value(at: source) != nil { found(number) }
+        try step.apply(to: &migrated, number: number)
+      }
       document = try migrated.finish()
       kept += migrated.kept
     }

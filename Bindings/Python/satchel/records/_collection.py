@@ -207,7 +207,7 @@ class Collection(AnsweringCollection[_Document]):
             patch = plain(patch, "patch")
             check_members(patch, self._read.kind)
             self._read.check_patch(patch, "(all that match)")
-        lent = lend_condition(where, self._read.kind), lend_record(patch, "patch")
+        lent = lend_condition(where, self._paths), lend_record(patch, "patch")
         return scalar_answer(ctypes.c_int64, library.satchel_records_update_where, self._pointer, *lent)
 
     def delete_where(self, where: Optional[Mapping[str, Any]]) -> int:
@@ -217,7 +217,7 @@ class Collection(AnsweringCollection[_Document]):
         :returns: the number of records that match
         :raises ConstraintViolation: when a relation restricts it, and nothing is deleted
         """
-        lent = lend_condition(where, self._read.kind)
+        lent = lend_condition(where, self._paths)
         return scalar_answer(ctypes.c_int64, library.satchel_records_delete_where, self._pointer, lent)
 
     def upsert(self, path: str, document: Union[_Document, Any], *, id: Optional[str] = None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, TypeVar, 
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._documents import encoded, lend_json, plain
+from satchel._fields import types_of
 from satchel._handles import Handle
 from satchel._library import library
 from satchel.errors import InvalidArgument, SatchelError
@@ -21,6 +22,7 @@ __all__ = [
     "Migration",
     "MigrationStep",
     "Relation",
+    "declared_types",
     "items_of",
     "lend_declaration",
     "migrating",
@@ -39,13 +41,19 @@ Step = Callable[[Dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Index:
-    """An index of the records by the value at ``path``, optionally ``unique``.
+    """An index of the records by the value at ``path``, or by those at a list of paths.
 
-    A unique index ignores null and missing values.
+    A path may also be ``"lines[*].sku"``, which every item of a list has, and ``"first(a)"``, ``"length(a)"``
+    or ``"lower(a)"``; ``"-"`` before one of several is its descending order. ``unique`` refuses records with
+    the same values; null and missing ones do not count. ``where`` is the condition of the records in the
+    index: queries with the same condition use it. ``type`` is that of the values at the one path, as in ``types`` of
+    ``store.records``.
     """
 
-    path: str
+    path: Union[str, Sequence[str]]
     unique: bool = False
+    where: Optional[Mapping[str, Any]] = None
+    type: Optional[Union[str, Mapping[str, Any]]] = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,7 @@ def lend_declaration(
     on_conflict: Any,
     synced: Any,
     sensitive: Any = None,
+    types: Optional[Mapping[str, Any]] = None,
 ) -> _abi.Bytes:
     """Encodes the declaration of a collection; None is left out.
 
@@ -131,6 +140,10 @@ def lend_declaration(
         declared["synced"] = bool(synced)
     if sensitive is not None:
         declared["sensitive"] = [_path(each) for each in items_of(sensitive, "sensitive")]
+    if types is not None:
+        declared["types"] = {
+            path: dict(kind) if isinstance(kind, Mapping) else kind for path, kind in types.items()
+        }
     return lend_json(declared, "the declaration")
 
 
@@ -167,16 +180,44 @@ def paths_of(indexes: Any, relations: Any) -> List[Any]:
     """The paths of declared indexes and relations; those that are invalid are refused later."""
     paths = list(relations) if isinstance(relations, Mapping) else []
     for index in indexes or []:
+        path: Any = index
         if isinstance(index, Index):
-            paths.append(index.path)
-        else:
-            paths.append(index.get("path") if isinstance(index, Mapping) else index)
+            path = index.path
+        elif isinstance(index, Mapping):
+            path = index.get("path", index.get("paths"))
+        several = path if isinstance(path, (list, tuple)) else [path]
+        paths += [each[1:] if isinstance(each, str) and each[:1] == "-" else each for each in several]
     return paths
+
+
+def declared_types(types: Any, of: Any, relations: Any, sensitive: Any) -> Optional[Dict[str, Any]]:
+    """The types of the paths: those of a dataclass, and declared ones, which count where both have one."""
+    if types is not None and not isinstance(types, Mapping):
+        raise InvalidArgument(f"types must be a dict, not {type(types).__name__}")
+    known = types_of(of) if of is not None else {}
+    for path in [*(relations or ()), *(sensitive or ())]:
+        for each in list(known):
+            # Ids and encrypted fields have no type.
+            if isinstance(path, str) and (each + ".").startswith(_dotted(path) + "."):
+                del known[each]
+    known = {path: kind for path, kind in known.items() if path not in map(_dotted, types or ())}
+    known.update(types or {})
+    return known if known or types is not None else None
+
+
+def _dotted(path: str) -> str:
+    return path[1:].replace("/", ".") if path[:1] == "/" else path
 
 
 def _index(index: Any) -> Any:
     if isinstance(index, Index):
-        return {"path": index.path, "unique": bool(index.unique)}
+        several = isinstance(index.path, (list, tuple))
+        declared: Dict[str, Any] = {"paths" if several else "path": index.path, "unique": bool(index.unique)}
+        if index.where is not None:
+            declared["where"] = dict(index.where)
+        if index.type is not None:
+            declared["type"] = dict(index.type) if isinstance(index.type, Mapping) else index.type
+        return declared
     return dict(index) if isinstance(index, Mapping) else index
 
 

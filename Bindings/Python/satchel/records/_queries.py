@@ -2,49 +2,74 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Dict, List, Tuple
 
 from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._documents import is_dataclass, lend_json
-from satchel._fields import is_dataclass_type, missing_field, value_kind
+from satchel._fields import is_dataclass_type, missing_field
 from satchel._numbers import BigNumber
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
-__all__ = ["check_members", "check_path", "lend_condition", "lend_query"]
+__all__ = ["Paths", "check_members", "check_path", "lend_condition", "lend_query"]
 
 _LARGEST = 2**63 - 1
+_COMPUTED = re.compile(r"(first|length|lower)\((.*)\)", re.DOTALL)
+
+
+class Paths:
+    """What a collection's handle knows of the paths of its documents.
+
+    :param of: the dataclass of the documents, whose fields the paths must lead to, or None
+    :param types: those that are declared
+    """
+
+    __slots__ = ("_decimals", "of")
+
+    def __init__(self, of: Any, types: Mapping[str, Any]) -> None:
+        self.of = of
+        self._decimals = {tuple(_parts(path)) for path, kind in types.items() if kind == "decimal"}
+
+    def check(self, path: Any) -> None:
+        """As :func:`check_path`."""
+        check_path(path, self.of)
+
+    def check_comparable(self, path: Any, operand: Any) -> None:
+        """Refuses a range of decimals where they are compared as text."""
+        is_decimal = isinstance(operand, Decimal) and not isinstance(operand, BigNumber)
+        if is_decimal and isinstance(path, str) and tuple(_parts(path)) not in self._decimals:
+            raise InvalidArgument(
+                f'"{path}": decimals are stored as text, of which "10" is less than "9.5": a range of them '
+                f'would be wrong; declare what the values are: types={{"{path}": "decimal"}}'
+            )
 
 
 def lend_query(
-    where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, *, of: Any = None, **more: Any
+    where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, *, paths: Paths, **more: Any
 ) -> Bytes:
-    """Encodes a query; None is left out.
-
-    :param of: the dataclass of the documents, whose fields the paths must lead to
-    """
+    """Encodes a query; None is left out."""
     # An empty query selects everything.
     query: Dict[str, Any] = {name: value for name, value in more.items() if value is not None}
     if where is not None:
-        query["where"] = _filter(where, of)
+        query["where"] = _filter(where, paths)
     if order_by is not None:
         query["order_by"] = order_by if isinstance(order_by, str) else items_of(order_by, "order_by")
         ordered = query["order_by"]
         for path in [ordered] if isinstance(ordered, str) else ordered:
-            _check_order(path, of)
+            _check_order(path, paths.of)
     for name, number in (("limit", limit), ("offset", offset)):
         if number is not None:
             query[name] = _encoding.whole(number, name, 0, _LARGEST)
     return lend_json(query, "query") if query else _encoding.NOTHING
 
 
-def lend_condition(where: Any, of: Any) -> Bytes:
+def lend_condition(where: Any, paths: Paths) -> Bytes:
     """Encodes the condition of a write; None means all records."""
-    return _encoding.NOTHING if where is None else lend_json(_filter(where, of), "where")
+    return _encoding.NOTHING if where is None else lend_json(_filter(where, paths), "where")
 
 
 def check_path(path: Any, of: Any, *, is_member: bool = False) -> None:
@@ -54,15 +79,19 @@ def check_path(path: Any, of: Any, *, is_member: bool = False) -> None:
     :raises InvalidArgument: with the path that was probably meant
     """
     if of is None or not isinstance(path, str) or path[:1] in ("", "@"):
-        return
+        return None
+    computed = _COMPUTED.fullmatch(path)
+    if computed:
+        return check_path(computed[2], of)
     is_pointer = path.startswith("/")
-    parts = _parts(path)
-    found = missing_field(of, parts, reaches_lists=is_pointer)
+    # An item of a list is like any other.
+    parts = _parts(path if is_pointer else path.replace("[*]", ".0"))
+    found = missing_field(of, parts, reaches_lists=is_pointer or "[*]" in path)
     if found is None:
-        return
+        return None
     position, kind, likely = found
     if is_member and not is_dataclass_type(kind):
-        return
+        return None
     if not is_dataclass_type(kind):
         owner, member = parts[position - 1], parts[position]
         reason = f'"{owner}" is of type {kind.__name__}, which has no "{member}"'
@@ -81,23 +110,6 @@ def _parts(path: str) -> List[str]:
     return path.split(".")
 
 
-def _refuse_incomparable(path: Any, of: Any, operand: Any = None) -> None:
-    """Refuses a range or an order of decimals, which are stored as text, and a range of times by a date."""
-    is_known = of is not None and isinstance(path, str) and path[:1] not in ("", "@")
-    kind = value_kind(of, _parts(path)) if is_known else None
-    is_decimal = isinstance(operand, Decimal) and not isinstance(operand, BigNumber)
-    if is_decimal or kind is Decimal:
-        raise InvalidArgument(
-            f'"{path}": decimals are stored as text, of which "10" is less than "9.5": a range or an order '
-            "of them would be wrong; store numbers, or integers of the smallest unit, to compare them"
-        )
-    if kind in (date, datetime) and type(operand) in (date, datetime) and type(operand) is not kind:
-        raise InvalidArgument(
-            f'"{path}": a {type(operand).__name__} cannot be compared with the values, which are of type '
-            f"{kind.__name__}"
-        )
-
-
 def check_members(patch: Mapping[str, Any], of: Any) -> None:
     """Refuses a patch with members that are no fields of a dataclass, as :func:`check_path`."""
     waiting = [("", patch)]
@@ -114,7 +126,6 @@ def _check_order(path: Any, of: Any) -> None:
     if not isinstance(path, str):
         return
     bare = path[1:] if path[:1] == "-" else path
-    _refuse_incomparable(bare, of)
     try:
         check_path(bare, of)
     except InvalidArgument as error:
@@ -128,36 +139,38 @@ def _check_order(path: Any, of: Any) -> None:
         raise InvalidArgument(text) from error
 
 
-def _filter(where: Any, of: Any) -> Any:
+def _filter(where: Any, paths: Paths) -> Any:
     try:
-        return _condition(where, of)
+        return _condition(where, paths)
     except RecursionError:
         raise InvalidArgument("where has too many levels, or contains itself") from None
 
 
-def _condition(where: Any, of: Any) -> Any:
+def _condition(where: Any, paths: Paths) -> Any:
     if not isinstance(where, Mapping):
         raise InvalidArgument(f"a condition must be a dict, not {type(where).__name__}")
-    return dict(_term(name, value, of) for name, value in where.items())
+    return dict(_term(name, value, paths) for name, value in where.items())
 
 
-def _term(name: Any, value: Any, of: Any) -> Tuple[Any, Any]:
+def _term(name: Any, value: Any, paths: Paths) -> Tuple[Any, Any]:
     if name in ("any", "all") and not isinstance(value, Mapping):
-        return name, [_condition(each, of) for each in items_of(value, name)]
+        return name, [_condition(each, paths) for each in items_of(value, name)]
     if name == "not" and isinstance(value, Mapping):
-        return name, _condition(value, of)
-    check_path(name, of)
+        return name, _condition(value, paths)
+    paths.check(name)
     if is_dataclass(value):
         # Otherwise its fields would be read as operators.
         return name, {"eq": value}
     if isinstance(value, Mapping):
-        return name, {operator: _operand(name, operator, operand, of) for operator, operand in value.items()}
+        return name, {
+            operator: _operand(name, operator, operand, paths) for operator, operand in value.items()
+        }
     return name, value
 
 
-def _operand(path: Any, operator: Any, operand: Any, of: Any) -> Any:
+def _operand(path: Any, operator: Any, operand: Any, paths: Paths) -> Any:
     if operator in ("lt", "lte", "gt", "gte"):
-        _refuse_incomparable(path, of, operand)
+        paths.check_comparable(path, operand)
     if operator == "in" and not isinstance(operand, (str, bytes, Mapping)) and isinstance(operand, Iterable):
         # A set, a range, the keys of a dict.
         return list(operand)

@@ -28,13 +28,14 @@ from satchel.records._declarations import (
     Index,
     MigrationStep,
     Relation,
+    declared_types,
     items_of,
     lend_declaration,
     opened,
     paths_of,
     steps_of,
 )
-from satchel.records._queries import check_path, lend_query
+from satchel.records._queries import Paths, check_path, lend_query
 from satchel.records._values import Record, record_of
 from satchel.records._watch import Watch
 
@@ -53,7 +54,7 @@ _SHOWN = 10
 class ReadableCollection(Dependent, Generic[_Document]):
     """The part of :class:`satchel.Records` that reads and queries documents."""
 
-    __slots__ = ("_name", "_read", "_store", "_typed")
+    __slots__ = ("_name", "_paths", "_read", "_store", "_typed")
 
     def __init__(
         self,
@@ -69,6 +70,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         on_conflict: Optional[str],
         synced: Optional[bool],
         sensitive: Optional[Iterable[str]] = None,
+        types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
@@ -80,14 +82,17 @@ class ReadableCollection(Dependent, Generic[_Document]):
         indexes = None if indexes is None else items_of(indexes, "indexes")
         for path in paths_of(indexes, relations):
             check_path(path, of)
+        sensitive = None if sensitive is None else items_of(sensitive, "sensitive")
+        known = declared_types(types, of, relations, sensitive)
+        self._paths = Paths(of, known or {})
         lent = lend_declaration(
-            name, indexes, relations, schema, version, steps, on_conflict, synced, sensitive
+            name, indexes, relations, schema, version, steps, on_conflict, synced, sensitive, known
         )
         super().__init__(
             opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free
         )
         store._adopt(self)
-        if schema is not None:
+        if schema is not None or steps:
             self._issue_warnings()
 
     @property
@@ -99,18 +104,20 @@ class ReadableCollection(Dependent, Generic[_Document]):
         try:
             for warning in self.warnings:
                 # At the caller of store.records.
-                _warnings.warn(f"{self._name}: schema: {warning}", SchemaWarning, stacklevel=4)
+                place = "" if warning.startswith("migration ") else "schema: "
+                _warnings.warn(f"{self._name}: {place}{warning}", SchemaWarning, stacklevel=4)
         except SchemaWarning:
             self.close()
             raise
 
     @property
     def warnings(self) -> List[str]:
-        """The keywords of the collection's schema that have no effect.
+        """What is probably wrong with the declaration.
 
-        They are no keywords of draft 2020-12, probably misspelled: "/properties/n/minimun: unknown keyword,
-        without effect: did you mean "minimum"?". Given a schema, ``store.records`` issues a
-        :class:`satchel.SchemaWarning` for each.
+        A keyword of the schema that has no effect, because draft 2020-12 does not define it:
+        "/properties/n/minimun: unknown keyword, without effect: did you mean "minimum"?"; and a step of the
+        migration that opening the collection has run which found no value in any record. ``store.records``
+        issues a :class:`satchel.SchemaWarning` for each.
         """
         found: List[str] = json_answer(library.satchel_records_warnings, self._pointer)
         return found
@@ -202,7 +209,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
             schema forbids it. The message names the one that was probably meant
         """
         lent = lend_query(
-            where, order_by, limit, offset, of=self._read.kind, nulls=nulls, select=self._selected(select)
+            where, order_by, limit, offset, paths=self._paths, nulls=nulls, select=self._selected(select)
         )
         found = json_answer(library.satchel_records_list, self._pointer, lent)
         return Rows([record_of(each, self._read) for each in found])
@@ -226,7 +233,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
         ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
         """
-        lent = lend_query(where, order_by, limit, offset, of=self._read.kind, documents=False)
+        lent = lend_query(where, order_by, limit, offset, paths=self._paths, documents=False)
         return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
@@ -234,7 +241,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
         :param where: as in :meth:`list`
         """
-        lent = lend_query(where, of=self._read.kind)
+        lent = lend_query(where, paths=self._paths)
         return scalar_answer(ctypes.c_int64, library.satchel_records_count, self._pointer, lent)
 
     def watch(
@@ -259,7 +266,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         :returns: an iterator, for ``for`` and ``async for``; close it, or use it in a ``with`` block
         :raises InvalidArgument: for an invalid operator or path
         """
-        lent = lend_query(where, order_by, limit, offset, of=self._read.kind)
+        lent = lend_query(where, order_by, limit, offset, paths=self._paths)
         return Watch(self._store, self._pointer, lent, self._read)
 
     def __contains__(self, id: object) -> bool:

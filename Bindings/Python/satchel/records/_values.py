@@ -145,16 +145,16 @@ register_type(Record, document_of, _not_stored)
 class CollectionInfo:
     """A collection of a store.
 
-    ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records. ``indexes``
-    and ``relations`` are as declared; ``sensitive`` are the paths of fields that are encrypted;
-    ``on_conflict`` is its conflict policy, and ``synced`` whether
-    ``store.sync`` includes it. ``warnings`` are those of its schema, see :attr:`Records.warnings`.
+    ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records.
+    ``indexes``, ``types`` and ``relations`` are as declared; ``sensitive`` are the paths of fields that are
+    encrypted; ``on_conflict`` is its conflict policy, and ``synced`` whether ``store.sync`` includes it. ``warnings`` are those of its schema, see :attr:`Records.warnings`.
     """
 
     name: str
     version: int
     count: int
     indexes: List[Any]
+    types: Dict[str, Any]
     relations: Dict[str, Any]
     sensitive: List[str]
     on_conflict: str
