@@ -23,7 +23,7 @@ extension SyncLogTables: SyncLogLedger {
     return state
   }
 
-  /// Reads the work that is left.
+  /// Reads the work that is left. Assets of other generations are none: nothing but their end removes them.
   func work(_ connection: Connection) throws -> SyncLogState.Work {
     let (declared, known) = (Set(try client.collections(connection)), try Self.reconciled(connection))
     let found = try connection.first(
@@ -31,8 +31,10 @@ extension SyncLogTables: SyncLogLedger {
       SELECT EXISTS(SELECT 1 FROM sync_entry WHERE in_flight_sequence IS NOT NULL),
       EXISTS(SELECT 1 FROM sync_entry WHERE pending IS NOT NULL AND remote IS NULL AND conflict IS NULL
       AND retry_at IS NULL),
-      EXISTS(SELECT 1 FROM sync_asset), EXISTS(SELECT 1 FROM sync_asset WHERE suspect IS NOT NULL OR doubt IS NOT NULL),
-      EXISTS(SELECT 1 FROM sync_asset WHERE unreferenced IS NOT NULL)
+      EXISTS(SELECT 1 FROM sync_asset), EXISTS(SELECT 1 FROM sync_asset
+        WHERE generation = (SELECT generation FROM sync_log) AND (suspect IS NOT NULL OR doubt IS NOT NULL)),
+      EXISTS(SELECT 1 FROM sync_asset
+        WHERE generation = (SELECT generation FROM sync_log) AND unreferenced IS NOT NULL)
       """
     ) {
       (

@@ -12,6 +12,7 @@ import SatchelStorage
 /// - A3 garbage: in the end nothing is in the remote that nothing names, and nothing is named that nothing refers to
 /// - A6 evicted: never the bytes of a change that was not sent, of a version that lost a conflict, or an only copy
 /// - A7 rest: in the end all devices have the same, and only records with a reason wait
+/// - A8 end: a sync ends, whatever is changed meanwhile
 /// - repair: what a device has, and an entry refers to, is in the remote in the end
 ///
 /// A4 and A5 are those of the local folder: see `AssetFolderSimulation`.

@@ -20,10 +20,22 @@ final class AssetSimulationProcess: @unchecked Sendable {
   /// Whether its next write arrives after it has stopped waiting.
   var hasLateWrite = false
   fileprivate(set) var outcome: Result<SyncLogReport, any Error>?
+  /// The steps that its sync has taken.
+  fileprivate(set) var steps = 0
+  /// More than any sync of so few records and contents takes, whatever faults it meets.
+  private static let maximumSteps = 5000
 
   init(_ number: Int, _ fiber: SimulationFiber) { (self.number, self.fiber) = (number, fiber) }
 
   var isBusy: Bool { fiber.isBusy }
+
+  /// Counts a step.
+  ///
+  /// - Returns: whether it is one of a sync that does not end
+  func isEndless() -> Bool {
+    steps += 1
+    return steps > Self.maximumSteps
+  }
 }
 
 /// The fibers of schedules that run one after the other.
@@ -293,7 +305,7 @@ final class AssetSimulationDevice: @unchecked Sendable {
       world.note("device \(number): purges")
       world.hasPurged = true
     }
-    (process.isCrashed, process.hasLateWrite, process.outcome) = (false, false, nil)
+    (process.isCrashed, process.hasLateWrite, process.outcome, process.steps) = (false, false, nil, 0)
     process.fiber.begin { [self, options] in
       process.outcome = Result {
         var run = try SyncLogRun(

@@ -31,6 +31,7 @@ struct AssetSimulationLedger: SyncLogLedger {
     if world.rate > 0, world.random.chance(5) { process.fiber.pause() }
     if world.random.below(20_000) < world.rate { process.isCrashed = true }
     if process.isCrashed { world.note("device \(device.number).\(process.number):   \(name) -> crash") }
+    if process.isEndless() { world.fail("A8: a sync of device \(device.number) does not end") }
     if process.isCrashed || world.violation != nil { throw crashed }
     return try body()
   }
