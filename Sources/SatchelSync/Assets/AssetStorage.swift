@@ -50,6 +50,9 @@ struct AssetContext: Sendable {
   var failed: [AssetDigest: SatchelError] = [:]
   /// Whether nothing is uploaded, because the line is metered.
   var isHeld = false
+  /// Assets for which this sync has reserved an object: it does so once for each, so that it ends, whatever becomes of
+  /// the reservation.
+  var reserved: Set<AssetDigest> = []
   /// Assets whose object could not be read by this sync, and those that could.
   var suspects: Set<AssetDigest> = []
   var cleared: Set<AssetDigest> = []
@@ -69,6 +72,8 @@ struct AssetPlan: Sendable {
   var completions: [AssetDigest: (size: Int64, reservation: SyncAssetEntry.Reservation)] = [:]
   /// large ones that are reserved, and uploaded by the next commit;
   var reservations: [AssetDigest: Int64] = [:]
+  /// assets that this sync has reserved before, and whose records may come later;
+  var reserved: Set<AssetDigest> = []
   /// objects of a lost log that are named again.
   var adoptions: [AssetDigest: (size: Int64, location: SyncAssetEntry.Location)] = [:]
   /// Assets that no device has, whose records are sent.

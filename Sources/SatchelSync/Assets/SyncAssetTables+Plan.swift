@@ -25,7 +25,8 @@ extension SyncAssetTables {
       var way = AssetRules.way(known, adopts: state.head?.adopts ?? false, sizes)
       // Bytes that are here, and only could not be uploaded by this sync, are not lost.
       if way == nil, context.acceptsLoss, try storage?.size(of: digest, connection) == nil { way = .lose }
-      if way == nil || context.isHeld && way?.isUpload ?? false {
+      let isHeld = context.isHeld && way?.isUpload ?? false
+      if way == nil || isHeld || way == .reserve && context.reserved.contains(digest) {
         found.obstacle = Self.obstacle(key, digest, known, context)
         return found
       }
@@ -48,6 +49,12 @@ extension SyncAssetTables {
       return SatchelError(
         error.code, "\(key): waits for asset \(digest), which cannot be uploaded: \(error.message)",
         underlying: error)
+    }
+    if known.size != nil, !context.isHeld {
+      return SatchelError(
+        .unavailable,
+        "\(key): waits for asset \(digest), whose reservation has left the sync log; the next sync makes another one"
+      )
     }
     if known.size != nil {
       return SatchelError(.unavailable, "\(key): waits for asset \(digest), which this sync does not upload")
@@ -109,10 +116,12 @@ extension SyncAssetTables {
         guard let size = known.size, try isEncrypted || !(storage?.isSensitive(digest, connection) ?? false),
           !isRepair || AssetRules.needsRepair(known.entry, isReferred: known.isReferred)
         else { continue }
+        let way = AssetRules.upload(size, known.entry, sizes)
+        if way == .reserve, context.reserved.contains(digest) { continue }
         bytes += size
         if bytes > sizes.assetBundle, bytes > size { return }
         if isRepair { plan.repairs.insert(digest) }
-        plan.add(digest, AssetRules.upload(size, known.entry, sizes), size: size)
+        plan.add(digest, way, size: size)
       }
     }
   }
@@ -133,10 +142,12 @@ extension SyncAssetTables {
       guard let entry = known.entry, let location = entry.location, context.failed[digest] == nil,
         known.size != nil || !entry.isSuspect
       else { continue }
+      let way = AssetRules.upload(entry.size, entry, sizes)
+      if way == .reserve, context.reserved.contains(digest) { continue }
       bytes += entry.size
       if bytes > sizes.bytesOfCommit, bytes > entry.size { return }
       if known.size == nil { plan.former[digest] = (entry.size, location) }
-      plan.add(digest, AssetRules.upload(entry.size, entry, sizes), size: entry.size)
+      plan.add(digest, way, size: entry.size)
     }
   }
 

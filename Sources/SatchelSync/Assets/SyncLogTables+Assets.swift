@@ -219,14 +219,18 @@ final class AssetEdit {
     var affected = referred.union(new.keys)
     for row in rows { affected.formUnion(try tables.references(of: row)) }
     affected.formUnion(try tables.collectable(generation, horizon: horizon ?? .max))
-    // Their records come with the next commit.
-    if horizon == nil { affected.subtract(changes.assets.reservations.keys) }
     for digest in affected {
       guard let entry = try asset(digest, tables) else { continue }
+      // The records of what this sync has reserved come later.
+      if horizon == nil, entry.location == nil, isReserved(digest) { continue }
       let isReferred = try referred.contains(digest) || tables.isReferred(digest, generation, exceptBy: rows)
       let collected = AssetRules.collected(entry, isReferred: isReferred, number: number, horizon: horizon)
       if collected != entry { new[digest] = .some(collected) }
     }
+  }
+
+  private func isReserved(_ digest: AssetDigest) -> Bool {
+    changes.assets.reservations[digest] != nil || changes.assets.reserved.contains(digest)
   }
 
   /// Adds the new entries to the changes.

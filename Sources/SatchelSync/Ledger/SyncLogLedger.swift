@@ -227,6 +227,8 @@ struct SyncChanges: Sendable {
   var changes: [Change] = []
   /// The uploads and entries of assets.
   var assets = AssetPlan()
+  /// The first change for whose assets objects are reserved.
+  var reserving: Int64?
   /// Changes that wait for an asset.
   var waiting: [SyncFailure] = []
   var obsolete: [Obsolete] = []
@@ -246,9 +248,17 @@ struct SyncChanges: Sendable {
   /// Whether changes that could not be sent are tried again later.
   var hasPostponed = false
 
+  /// Whether all that are sent, or reserved for, are later than a change.
+  func areAll(after sequence: Int64) -> Bool {
+    guard let first = changes.first?.sequence ?? reserving else { return false }
+    return min(first, reserving ?? first) > sequence
+  }
+
   /// Leaves the changes for a later sync.
   mutating func withhold() {
+    let reserved = assets.reserved
     (changes, assets) = ([], AssetPlan())
+    assets.reserved = reserved
     state = start
     hasMore = false
   }

@@ -72,6 +72,9 @@ extension SyncLogTables {
     var before: (state: SyncLogState, assets: AssetPlan)?
     /// A transaction of which a change waits for an asset: all of it waits.
     var waiting: Int64 = -1
+    /// A transaction that goes only after the next commit, which reserves objects for it.
+    var reserving: Int64 = -1
+    var isReserving: Bool { reserving == sequence }
     /// The maximum bytes of assets that one commit uploads.
     let maximumAssets: Int64
 
@@ -108,6 +111,7 @@ extension SyncLogTables {
       guard let before else { return }
       changes.changes.removeSubrange(start...)
       (changes.state, changes.assets) = (before.state, before.assets)
+      if changes.reserving == sequence { changes.reserving = nil }
     }
 
     func isWaiting(_ next: Int64) -> Bool { waiting == next }
@@ -117,6 +121,14 @@ extension SyncLogTables {
       removeTransaction()
       waiting = sequence
     }
+
+    /// Leaves the transaction for the next commit, and collects what to reserve for it.
+    mutating func reserve() {
+      if isReserving { return }
+      removeTransaction()
+      reserving = sequence
+      changes.reserving = changes.reserving ?? sequence
+    }
   }
 
   /// Adds repairs of assets, and what this sync knows of their objects.
@@ -124,6 +136,7 @@ extension SyncLogTables {
     of assets: AssetContext, _ connection: Connection, _ changes: inout SyncChanges
   ) throws {
     (changes.assets.suspects, changes.assets.cleared) = (assets.suspects, assets.cleared)
+    changes.assets.reserved = assets.reserved
     let tables = SyncAssetTables(connection)
     try tables.addReseals(to: &changes.assets, at: changes.start, client.assets, assets, sizes)
     guard changes.start.work.hasDoubts || assets.searches else { return }
@@ -138,17 +151,19 @@ extension SyncLogTables {
     _ digests: [AssetDigest], of key: SyncKey, _ assets: AssetContext, _ connection: Connection,
     into collected: inout Collected
   ) throws -> Bool {
-    if digests.isEmpty { return true }
+    if digests.isEmpty { return !collected.isReserving }
     let found = try SyncAssetTables(connection).ways(
       digests, of: key, at: collected.changes.start, client.assets, assets, sizes, isEncrypted: keys != nil)
-    let isReady = found.obstacle == nil && !found.isReserving
-    if !isReady { collected.wait() }
-    if let obstacle = found.obstacle { collected.changes.waiting.append(SyncFailure(key, obstacle)) }
-    guard found.obstacle == nil else { return false }
-    for (digest, way, size) in found.ways where isReady || way == .reserve {
+    if let obstacle = found.obstacle {
+      collected.wait()
+      collected.changes.waiting.append(SyncFailure(key, obstacle))
+      return false
+    }
+    if found.isReserving { collected.reserve() }
+    for (digest, way, size) in found.ways where !collected.isReserving || way == .reserve {
       collected.changes.assets.add(digest, way, size: size)
     }
-    return isReady
+    return !collected.isReserving
   }
 
   private func collect(

@@ -12,6 +12,14 @@ extension SyncLogRun {
     var droppedAssets: Int
   }
 
+  enum Preparation {
+    case head(Prepared)
+    /// There is nothing to write.
+    case nothing
+    /// The local state has changed meanwhile, or an upload has failed.
+    case refused
+  }
+
   /// The next head under construction, with the packs to upload before it.
   private struct Draft {
     var head: SyncHead
@@ -44,11 +52,9 @@ extension SyncLogRun {
   }
 
   /// Uploads the new packs of the next head, and records the head as a pending upload.
-  ///
-  /// - Returns: nil when the local state has changed meanwhile, or an upload has failed
   mutating func prepare(
     _ changes: SyncChanges, _ upkeep: Upkeep, at held: inout SyncLogState
-  ) throws -> Prepared? {
+  ) throws -> Preparation {
     let state = changes.start
     var changes = changes
     let number = (state.position?.number ?? 0) + 1
@@ -62,11 +68,6 @@ extension SyncLogRun {
       let horizon = options.purges ? nil : next.horizon
       dropped = try ledger.addAssets(number: number, horizon: horizon, to: &changes) { newObject(state) }
     }
-    if changes.changes.isEmpty, upkeep.isEmpty {
-      // Another device has written the same.
-      (assets.suspects, assets.cleared) = ([], [])
-      return nil
-    }
     if next.horizon > present?.horizon ?? 0 { try ledger.exclude(through: next.horizon, from: &changes) }
     var draft = Draft(head: next, seal: remote.seal(of: next))
     if let present {
@@ -75,6 +76,11 @@ extension SyncLogRun {
       draft.inline = try remote.entries(of: present)
     }
     let rewritten = try compact(&draft, at: state, upkeep, bytes: min(state.bytes, changes.state.bytes))
+    if changes.changes.isEmpty, rewritten.isEmpty, !upkeep.isWritten {
+      // Another device has written the same, or nothing that a purge has found can be dropped or rewritten.
+      (assets.suspects, assets.cleared, hasPurged) = ([], [], true)
+      return .nothing
+    }
     draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
     append(&changes, from: number, to: &draft)
     draft.sealInline()
@@ -86,7 +92,7 @@ extension SyncLogRun {
     let garbage = objects.filter { AssetRules.isGarbage($0, of: draft.head) }.union(dropped)
     let body = try remote.signed(&draft.head)
     for upload in draft.uploads {
-      guard try remote.upload(upload) else { return nil }
+      guard try remote.upload(upload) else { return .refused }
       segments += draft.segments.filter { $0.pack.name == upload.pack.name }
     }
     // Also those of an earlier attempt.
@@ -95,14 +101,14 @@ extension SyncLogRun {
       head: body, base: state.etag,
       deletes: (present?.retired ?? []) + upkeep.garbage
         + garbage.ordered().prefix(Self.maximumDeletes).map(\.description), parsed: draft.head)
-    guard try ledger.begin(upload, changes, at: &held) else { return nil }
+    guard try ledger.begin(upload, changes, at: &held) else { return .refused }
     uploadedAssets = [:]
     let compactions = upkeep.isSwept ? 0 : state.compactions + (rewritten.isEmpty ? 0 : 1)
     let droppedAssets = changes.changes.count {
       $0.envelope.key.collection == SyncKey.asset && $0.envelope.content.isDeleted
     }
-    return Prepared(
-      upload: upload, compactions: compactions, rewritten: rewritten, droppedAssets: droppedAssets)
+    return .head(
+      Prepared(upload: upload, compactions: compactions, rewritten: rewritten, droppedAssets: droppedAssets))
   }
 
   /// The next head, initially with the entries of the current one.
@@ -261,9 +267,9 @@ extension SyncLogRun {
     /// Whether a purge drops assets to which nothing refers.
     var dropsAssets = false
 
-    var isEmpty: Bool {
-      garbage.isEmpty && objects.isEmpty && broken.isEmpty && dead.isEmpty && !dropsAssets
-    }
+    /// Whether a head is written for it, even one without changes.
+    var isWritten: Bool { !garbage.isEmpty || !objects.isEmpty || !broken.isEmpty }
+    var isEmpty: Bool { !isWritten && dead.isEmpty && !dropsAssets }
   }
 
   /// The maximum number of objects of assets that one sync deletes.
@@ -279,7 +285,7 @@ extension SyncLogRun {
     let isDue = isSweepDue(state) && !changes.changes.isEmpty
     if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
     upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
-    if options.purges, !changes.hasMore {
+    if options.purges, !changes.hasMore, !hasPurged {
       upkeep.dead = try rewritable(head, at: state)
       upkeep.dropsAssets = state.work.hasUnreferenced
     }

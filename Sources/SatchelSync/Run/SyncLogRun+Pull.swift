@@ -22,7 +22,7 @@ extension SyncLogRun {
       }
       if try ledger.complete(pull, at: head, etag: etag, state: &state) {
         try finishPhase(&state)
-        if all { last = nil }
+        if all { (last, assets.reserved) = (nil, []) }
         return nil
       }
       if all { return try lose([], of: head, etag: etag, pull, failures: failures, at: state) }

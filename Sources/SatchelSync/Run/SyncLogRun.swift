@@ -7,7 +7,9 @@ import SatchelRemote
 /// ETag that was read: of two concurrent devices, one fails and reads again.
 ///
 /// It sends the changes that are pending when it begins to send, and those of at most two further commits, however
-/// busily the app writes.
+/// busily the app writes. So it ends: each commit makes less of what there was to do. It sends some of those changes,
+/// reserves objects for assets of them, once for each asset, uploads assets again, drops some, or rewrites packs; a head
+/// that does nothing of this is not written.
 package struct SyncLogRun {
   /// The outcome of a round.
   enum Round {
@@ -58,6 +60,8 @@ package struct SyncLogRun {
   private var hasPostponed = false
   private var isProbed = false
   var hasSwept = false
+  /// Whether a purge has found nothing that it could drop or rewrite.
+  var hasPurged = false
 
   struct Segment {
     var pack: SyncPack
@@ -100,7 +104,8 @@ package struct SyncLogRun {
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (failures, state) = (0, SyncLogState?.none)
-    (last, further, withholds) = (nil, 0, false)
+    (last, further, withholds, hasPurged) = (nil, 0, false, false)
+    assets.reserved = []
     while true {
       try options.cancellation.check()
       switch try round(&state, failures) {
@@ -267,8 +272,8 @@ package struct SyncLogRun {
     unsent.formUnion(changes.waiting.map(\.key))
     let first = last ?? changes.latest
     last = first
-    let isFurther = changes.changes.first.map { $0.sequence > first } ?? false
-    // Also what is only reserved for such changes: otherwise it would be dropped, and reserved again, without end.
+    let isFurther = changes.areAll(after: first)
+    // Also what is only reserved for such changes, which would be dropped again.
     withholds = withholds || isFurther && further >= Self.maximumFurther
     if withholds { changes.withhold() }
     // The changes are collected again, without those whose assets could not be uploaded.
@@ -280,14 +285,21 @@ package struct SyncLogRun {
       _ = try rewrite(remote.keys)
       return .again(Self.raced)
     }
-    guard let prepared = try prepare(changes, upkeep, at: &state),
-      try commit(prepared.upload, compactions: prepared.compactions, &state)
-    else { return .again(Self.raced) }
+    let prepared: Prepared
+    switch try prepare(changes, upkeep, at: &state) {
+    case .head(let head): prepared = head
+    case .nothing: return try send(&state)
+    case .refused: return .again(Self.raced)
+    }
+    guard try commit(prepared.upload, compactions: prepared.compactions, &state) else {
+      return .again(Self.raced)
+    }
     // Packs may have to be rewritten before them.
     rewritten.formUnion(
       prepared.rewritten.isEmpty ? upkeep.broken : upkeep.broken.intersection(prepared.rewritten))
     if isFurther { further += 1 }
     hasReserved = !changes.assets.reservations.isEmpty
+    assets.reserved.formUnion(changes.assets.reservations.keys)
     (assets.suspects, assets.cleared, assets.searches) = ([], [], false)
     if !hasReserved { assets.reseals = false }
     for change in changes.changes { report.addSent(change.envelope) }
