@@ -155,11 +155,11 @@ extension AssetSimulation {
     checkHead("at the end")
     var waiting: Set<SyncKey> = []
     for device in devices {
-      for key in try device.pending() {
-        if try (device.references(of: key) ?? []).allSatisfy(device.has) {
-          return fail("A7: device \(device.number): \(key) waits without a reason")
+      for keys in try device.pendingTransactions().values {
+        if try keys.flatMap({ try device.references(of: $0) ?? [] }).allSatisfy(device.has) {
+          return fail("A7: device \(device.number): \(keys) wait without a reason")
         }
-        waiting.insert(key)
+        waiting.formUnion(keys)
       }
       let findings = mutant == nil ? try device.store.check() : []
       if !findings.isEmpty { return fail("device \(device.number): \(findings.map(\.message))") }

@@ -44,6 +44,8 @@ final class AssetSimulation: @unchecked Sendable {
   private let loses: Loss?
   /// Whether the remote says what time it is.
   let hasDate: Bool
+  /// Whether some edits change several records in one transaction.
+  let hasTransactions: Bool
   /// Whether a sync has dropped what devices that were away may refer to.
   var hasPurged = false
   /// Whether the store has lost something,
@@ -79,6 +81,7 @@ final class AssetSimulation: @unchecked Sendable {
     logKey = try key.map { try SyncLogKey($0) }
     remote = AssetSimulationRemote(takesParts: random.chance(50))
     hasDate = random.chance(60)
+    hasTransactions = mutant == nil && seed.isMultiple(of: 4)
     sizes = Self.sizes(&random)
     self.random = random
     devices = try (0..<3).map { try AssetSimulationDevice($0, self, shelf) }

@@ -106,6 +106,12 @@ final class AssetSimulationDevice: @unchecked Sendable {
   }
 
   func edit() throws {
+    guard world.hasTransactions, world.random.chance(30) else { return try editOne() }
+    world.note("device \(number): edits several records at once")
+    try store.batch { for _ in 0..<world.random.pick([2, 3]) { try editOne() } }
+  }
+
+  private func editOne() throws {
     let key = world.random.pick(AssetSimulation.keys.filter { declared[$0.collection] != nil })
     let known = try references(of: key)
     switch world.random.below(10) {
@@ -193,15 +199,18 @@ final class AssetSimulationDevice: @unchecked Sendable {
   }
 
   /// The records with changes that were not confirmed.
-  func pending() throws -> Set<SyncKey> {
+  func pending() throws -> Set<SyncKey> { Set(try pendingTransactions().values.joined()) }
+
+  /// The same, by the transactions that have changed them: those of one wait for each other.
+  func pendingTransactions() throws -> [Int64: [SyncKey]] {
     try database.read { connection in
-      var keys: Set<SyncKey> = []
+      var keys: [Int64: [SyncKey]] = [:]
       try connection.each(
         """
-        SELECT c.name, e.key FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
+        SELECT c.name, e.key, coalesce(pending, -e.id) FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
         WHERE c.name <> '@asset' AND (pending IS NOT NULL OR in_flight_sequence IS NOT NULL)
         """
-      ) { keys.insert(SyncKey(validated: $0.text(0), $0.text(1))) }
+      ) { keys[$0.anyInteger(2), default: []].append(SyncKey(validated: $0.text(0), $0.text(1))) }
       return keys
     }
   }
