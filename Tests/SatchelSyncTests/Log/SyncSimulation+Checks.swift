@@ -17,6 +17,7 @@ import SatchelRemote
 /// - S9 forks: in a store that loses nothing there are none
 /// - S11 horizon: no device that was away for less than the retention is below it, and dropped tombstones leave nothing
 /// - S10 keys: without the key of the log a device changes nothing, here and there (`SyncSimulation+Keys.swift`)
+/// - S12 end: a sync ends
 extension SyncSimulation {
   typealias Fold = [SyncKey: SyncEntry]
 

@@ -13,6 +13,10 @@ final class SyncSimulationDevice: @unchecked Sendable {
   final class Sync: @unchecked Sendable {
     var isCrashed = false
     var requests = 0
+    /// The calls of the ledger.
+    var steps = 0
+    /// More than any sync of so few records takes, whatever faults it meets.
+    static let maximumSteps = 10_000
     /// The request that it is about to send.
     var waiting: String?
     /// Whether it has uploaded packs.

@@ -26,6 +26,10 @@ struct SyncSimulationLedger: SyncLogLedger {
     if device.pausesAtLedger, world.random.chance(30) { device.fiber.pause() }
     if world.random.below(8000) < world.rate { sync.isCrashed = true }
     world.note("device \(device.number):   \(name)\(sync.isCrashed ? " -> crash" : "")")
+    sync.steps += 1
+    if sync.steps > SyncSimulationDevice.Sync.maximumSteps {
+      world.fail(SyncViolation("S12: a sync of device \(device.number) does not end"))
+    }
     if sync.isCrashed || world.violation != nil { throw crashed }
     return try body()
   }
