@@ -62,7 +62,10 @@ struct SQLReader {
     let isVirtual: Bool
 
     /// Whether it is a table of SQLite's R*Tree module; another virtual table is one of FTS5.
-    var isRTree: Bool { SQLReader.text(sql[from: name.count], begins: " USING rtree") }
+    var isRTree: Bool { isVirtual && SQLReader.text(sql[from: name.count], begins: " USING rtree") }
+
+    /// The number of columns of a table of FTS5; its last argument is the tokenizer.
+    var textColumns: Int { sql.count { $0 == UInt8(ascii: ",") } }
   }
 
   /// Returns the object that a statement creates; nil for another statement.

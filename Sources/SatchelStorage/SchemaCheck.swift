@@ -169,7 +169,11 @@ struct StoreSchema {
         guard let made = SQLReader.made(by: statement) else { continue }
         let object = Object(made)
         add(object)
-        if made.isVirtual { addShadowTables(of: object.name, isRTree: made.isRTree) }
+        if made.isRTree {
+          addRTreeTables(of: object.name)
+        } else if made.isVirtual {
+          addTextTables(of: object.name, columns: made.textColumns)
+        }
       }
     }
   }
@@ -204,23 +208,26 @@ struct StoreSchema {
     }
   }
 
-  /// The shadow tables of an R*Tree (see SQLite's rtree.c) or of a full-text index (see fts5_storage.c and
-  /// fts5_index.c).
-  private mutating func addShadowTables(of name: String, isRTree: Bool) {
-    if isRTree {
-      let tables = [
-        ("rowid", "(rowid INTEGER PRIMARY KEY,nodeno)"), ("node", "(nodeno INTEGER PRIMARY KEY,data)"),
-        ("parent", "(nodeno INTEGER PRIMARY KEY,parentnode)"),
-      ]
-      for (table, columns) in tables { add("\(name)_\(table)", "\"\(name)_\(table)\"\(columns)") }
-      return
-    }
+  /// The shadow tables of an R*Tree; see SQLite's rtree.c.
+  private mutating func addRTreeTables(of name: String) {
+    let tables = [
+      ("rowid", "(rowid INTEGER PRIMARY KEY,nodeno)"), ("node", "(nodeno INTEGER PRIMARY KEY,data)"),
+      ("parent", "(nodeno INTEGER PRIMARY KEY,parentnode)"),
+    ]
+    for (table, columns) in tables { add("\(name)_\(table)", "\"\(name)_\(table)\"\(columns)") }
+  }
+
+  /// The shadow tables of a full-text index; see fts5_storage.c and fts5_index.c.
+  ///
+  /// - Parameter columns: the number of its columns
+  private mutating func addTextTables(of name: String, columns: Int) {
+    let contents = (0..<columns).map { ", c\($0)" }.joined()
     let tables = [
       ("data", "(id INTEGER PRIMARY KEY, block BLOB)"),
       ("idx", "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID"),
       ("docsize", "(id INTEGER PRIMARY KEY, sz BLOB)"), ("config", "(k PRIMARY KEY, v) WITHOUT ROWID"),
-      // A copy of the texts, of two columns.
-      ("content", "(id INTEGER PRIMARY KEY, c0, c1)"),
+      // A copy of the texts.
+      ("content", "(id INTEGER PRIMARY KEY\(contents))"),
     ]
     for (table, columns) in tables { add("\(name)_\(table)", "'\(name)_\(table)'\(columns)") }
   }

@@ -46,8 +46,11 @@ struct LostSchema {
       search.allowsShortRows = true
       layouts = search.run()
     }
+    // Those of derived tables are not recovered, and some are like others.
+    let derived = Set((search.core + search.subjects.flatMap(\.made)).filter(\.isDerived).map(\.name))
     func filled(_ layout: Layout) -> [StoredSchema.Table] {
-      layout.tables.filter { shapes[$0.root]?.isEmpty == false }.ordered { $0.root < $1.root }
+      layout.tables.filter { shapes[$0.root]?.isEmpty == false && !derived.contains($0.name) }
+        .ordered { $0.root < $1.root }
     }
     guard let first = layouts.first, layouts.allSatisfy({ filled($0) == filled(first) }) else { return nil }
     return first
@@ -83,6 +86,8 @@ struct LostSchema {
   struct Candidate {
     var name: String
     var isTable: Bool
+    /// Whether it is a table of a full-text index or an R*Tree.
+    var isDerived = false
     var hasRowID = false
     var columns = 0
   }
@@ -100,6 +105,7 @@ struct LostSchema {
       }
       for (index, candidate) in candidates.enumerated() where candidate.isTable {
         try connection.visit("PRAGMA main.table_list(\(RecoveredTable.quoted(candidate.name)))") {
+          candidates[index].isDerived = $0.text(2) == "shadow"
           candidates[index].hasRowID = !$0.flag(4)
           candidates[index].columns = Int(try $0.integer(3))
         }

@@ -18,7 +18,7 @@ package struct TextIndex: Sendable {
     /// - Parameters:
     ///   - insert: inserts the row ?1 with the tokens of each column, ?2 and on
     ///   - delete: deletes the row ?1
-    ///   - all: selects the rowid and the columns of all rows
+    ///   - all: selects the rowid and the columns of all rows; it may have parameters
     ///   - matches: selects rowid and rank of the rows that match ?1, the best first; it may join other tables, and have
     ///     further parameters
     package init(insert: StaticString, delete: StaticString, all: StaticString, matches: StaticString) {
@@ -128,10 +128,17 @@ package struct TextIndex: Sendable {
   // MARK: Checking
 
   /// Returns the tokens of all rows, by row.
-  package func rows(_ connection: Connection, columns: Int) throws -> [Int64: [[UInt8]]] {
+  ///
+  /// - Parameter parameters: of the statement
+  package func rows(
+    _ connection: Connection, columns: Int, _ parameters: [Binding] = []
+  ) throws -> [Int64: [[UInt8]]] {
     var rows: [Int64: [[UInt8]]] = [:]
-    try connection.each(statements.all) { row in
-      rows[row.anyInteger(0)] = (1...columns).map { Array(row.bytes(Int32($0))) }
+    let statement = try connection.prepared(statements.all)
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    while try statement.step() {
+      rows[statement.anyInteger(0)] = (1...columns).map { Array(statement.bytes(Int32($0))) }
     }
     return rows
   }
