@@ -17,15 +17,15 @@ extension Store {
   public func records(
     _ name: String, indexes: [RecordIndex]? = nil, types: [String: RecordType]? = nil,
     relations: [String: RecordRelation]? = nil,
-    sensitive: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
-    migrations: [RecordMigration] = [], onConflict: ConflictPolicy? = nil, synced: Bool? = nil,
-    redeclare: Bool = false
+    sensitive: [String]? = nil, search: [String]? = nil, positions: [String]? = nil,
+    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [],
+    onConflict: ConflictPolicy? = nil, synced: Bool? = nil, redeclare: Bool = false
   ) throws -> RecordCollection {
     try records(
       CollectionDeclaration(
-        name, indexes: indexes, types: types, relations: relations, sensitive: sensitive, schema: schema,
-        version: version,
-        migrations: migrations, onConflict: onConflict, synced: synced, redeclare: redeclare))
+        name, indexes: indexes, types: types, relations: relations, sensitive: sensitive, search: search,
+        positions: positions, schema: schema, version: version, migrations: migrations,
+        onConflict: onConflict, synced: synced, redeclare: redeclare))
   }
 
   /// Removes a collection: its records, indexes and declaration. That is local: what was synchronized stays in the

@@ -119,7 +119,11 @@ public final class Store: Sendable {
 
   /// The subjects whose tables are created on first use, by the names that their schemas have.
   static let subjects =
-    (SQLiteVersion.hasRTree ? [SubjectSchema("position") { PositionIndex.subject }] : []) + [
+    (SQLiteVersion.hasRTree
+      ? [
+        SubjectSchema("position") { PositionIndex.subject },
+        SubjectSchema("points") { RecordPositionIndex.subject },
+      ] : []) + [
       SubjectSchema("search") { SearchIndex.subject }, SubjectSchema("refresh") { RefreshSchema.subject },
       SubjectSchema("regions") { RegionSchema.subject },
       SubjectSchema("stories") { StorySchema.subject },
@@ -128,6 +132,8 @@ public final class Store: Sendable {
       SubjectSchema("outbox") { OutboxSchema.subject }, SubjectSchema("mirrors") { MirrorSchema.subject },
       SubjectSchema("clock") { ClockSchema.subject },
       SubjectSchema("conflicts") { ConflictSchema.subject }, SubjectSchema("assets") { AssetSchema.subject },
+      SubjectSchema("searched") { RecordSearchState.subject },
+      SubjectSchema("texts") { RecordTextIndex.subject },
     ]
 
   /// The migrations of the store's schema, oldest first. A released migration is never changed. The other

@@ -126,6 +126,10 @@ final class HostileFixture: Sendable {
       migrations: [.steps([try MigrationStep(json: ["remove": ["path": "old"]])])], onConflict: .ask)
   }
 
+  static func places(_ store: Store) throws -> RecordCollection {
+    try store.records("places", search: ["name", "notes"], positions: ["at"], synced: false)
+  }
+
   /// A source that always fails.
   static var offline: FunctionSource { FunctionSource(content: { _ in throw SourceFailure("offline") }) }
 
@@ -195,6 +199,17 @@ final class HostileFixture: Sendable {
         ])
     }
     _ = try courses.delete("c29")
+
+    // Indexes of texts and positions, and a record that they do not have.
+    let places = try places(store)
+    for number in 0...70 {
+      if number == 70 {
+        _ = try (places.search("place"), places.near(latitude: 1, longitude: 1, within: 1))
+      }
+      let position: JSONValue = ["lat": .double(Double(number)), "lon": 1.0]
+      _ = try places.put(
+        "p\(number)", ["name": .string("Place \(number)"), "notes": ["a", "b"], "at": position])
+    }
 
     // Small ones, whose bytes are in the store's file: only that is copied.
     let picture = try store.assets.put(Array("a picture".utf8), type: "image/png")

@@ -54,7 +54,8 @@ final class RawStore {
       """
       SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
       AND name NOT LIKE 'story\\_search%' ESCAPE '\\' AND name NOT LIKE 'context\\_position%' ESCAPE '\\'
-      AND name NOT LIKE 'entity\\_search%' ESCAPE '\\' ORDER BY name
+      AND name NOT LIKE 'entity\\_search%' ESCAPE '\\' AND name NOT LIKE 'record\\_text%' ESCAPE '\\'
+      AND name NOT LIKE 'record\\_position%' ESCAPE '\\' ORDER BY name
       """)
     return try tables.flatMap { table in
       try rows("SELECT name, type FROM pragma_table_info('\(table[0])')").map {

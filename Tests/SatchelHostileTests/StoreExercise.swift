@@ -129,7 +129,11 @@ final class StoreExercise {
     attempt(which + "asset by URL") { try store.assets.bytes(of: Asset(url: "https://example.com/page")) }
     attempt(which + "verify assets") { try store.assets.verify() }
     attempt(which + "collections") { try store.collections() }
-    for name in ["courses", "teachers"] {
+    if let places = attempt(which + "places", { try store.records("places") }) {
+      attempt(which + "search records") { try places.search("place a", limit: 50) }
+      attempt(which + "records near") { try places.near(latitude: 10, longitude: 1, within: 1_000_000) }
+    }
+    for name in ["courses", "teachers", "places"] {
       guard let records = attempt(which + "records", { try store.records(name) }) else { continue }
       attempt(which + "list") { try records.list() }
       attempt(which + "list in order") {
@@ -209,6 +213,16 @@ final class StoreExercise {
         let remote = try DirectoryStore(path: fixture.remote)
         return try store.sync(with: remote, user: UserID("ada"))
       }
+    }
+    if let places = attempt("declare places", { try HostileFixture.places(store) }) {
+      for number in 60..<80 {
+        attempt("put place") {
+          try places.put("p\(number)", ["name": "Elsewhere", "at": ["lat": 1.0, "lon": 2.0]])
+        }
+      }
+      attempt("delete place") { try places.delete("p3") }
+      attempt("search places") { try places.search("elsewhere") }
+      attempt("near places") { try places.near(latitude: 1, longitude: 2, within: 1000) }
     }
     attempt("cascade") { try store.records("teachers").delete("t2") }
     attempt("migrate") {

@@ -40,14 +40,15 @@ final class RecordShelf {
 
   func collection(
     _ name: String, indexes: [RecordIndex]? = nil, types: [String: RecordType]? = nil,
-    relations: [String: RecordRelation]? = nil, schema: JSONValue? = nil, version: Int? = nil,
+    relations: [String: RecordRelation]? = nil,
+    search: [String]? = nil, positions: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
     migrations: [RecordMigration] = [], redeclare: Bool = false
   ) throws -> RecordCollection {
     try store.open(
       CollectionDeclaration(
-        name, indexes: indexes, types: types, relations: relations, schema: schema, version: version,
-        migrations: migrations,
-        redeclare: redeclare))
+        name, indexes: indexes, types: types, relations: relations, search: search, positions: positions,
+        schema: schema,
+        version: version, migrations: migrations, redeclare: redeclare))
   }
 
   /// Checks that the tables are consistent.

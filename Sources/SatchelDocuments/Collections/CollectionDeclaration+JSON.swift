@@ -38,14 +38,9 @@ extension CollectionDeclaration {
         relations[path] = try RecordRelation(value, at: "/relations/" + JSONPointer.escaped(path))
       }
       self.relations = relations
-    case ("sensitive", .array(let elements)):
-      sensitive = try elements.enumerated().map { position, element in
-        guard case .string(let path) = element else {
-          throw JSONError("must be a path", pointer: "/sensitive/\(position)")
-        }
-        return path
-      }
-    case ("sensitive", _): throw JSONError("must be an array of paths", pointer: "/sensitive")
+    case ("sensitive", _): sensitive = try Self.paths(value, key)
+    case ("search", _): search = try Self.paths(value, key)
+    case ("positions", _): positions = try Self.paths(value, key)
     case ("schema", .object), ("schema", .bool): schema = value
     case ("version", .int(let number)) where (1...Int64(Int32.max)).contains(number): version = Int(number)
     case ("migrations", _):
@@ -64,9 +59,21 @@ extension CollectionDeclaration {
     case ("version", _): throw JSONError("must be an integer from 1 to 2147483647", pointer: "/version")
     default:
       throw JSONError(
-        "unknown member of a declaration; the members are name, indexes, types, relations, sensitive, schema, "
-          + "version, migrations, on_conflict and synced",
+        "unknown member of a declaration; the members are name, indexes, types, relations, sensitive, search, "
+          + "positions, schema, version, migrations, on_conflict and synced",
         pointer: "/" + JSONPointer.escaped(key))
+    }
+  }
+
+  private static func paths(_ value: JSONValue, _ key: String) throws -> [String] {
+    guard case .array(let elements) = value else {
+      throw JSONError("must be an array of paths", pointer: "/" + key)
+    }
+    return try elements.enumerated().map { position, element in
+      guard case .string(let path) = element else {
+        throw JSONError("must be a path", pointer: "/\(key)/\(position)")
+      }
+      return path
     }
   }
 
@@ -78,6 +85,8 @@ extension CollectionDeclaration {
     stored.types = allTypes
     stored.relations = relations ?? [:]
     stored.sensitive = sensitive ?? []
+    stored.search = search ?? []
+    stored.positions = positions ?? []
     stored.schema = schema.flatMap { $0.isNull ? nil : $0 }
     stored.isSynced = isSynced
     stored.onConflict = onConflict ?? .newestWins
@@ -91,6 +100,8 @@ extension CollectionDeclaration {
     declaration.types = stored.types
     declaration.relations = stored.relations
     declaration.sensitive = stored.sensitive
+    declaration.search = stored.search
+    declaration.positions = stored.positions
     declaration.schema = stored.schema
     declaration.isSynced = stored.isSynced
     declaration.onConflict = stored.onConflict

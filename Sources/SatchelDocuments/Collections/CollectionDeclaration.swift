@@ -16,6 +16,10 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var relations: JSONValue
   /// The paths of the fields that are stored encrypted.
   public var sensitive: [String]
+  /// The paths of the texts that `RecordCollection.search` finds.
+  public var search: [String]
+  /// The paths of the positions that `RecordCollection.near` finds.
+  public var positions: [String]
   public var onConflict: ConflictPolicy
   /// Whether `Store.sync` sends and applies the records.
   public var isSynced: Bool
@@ -27,6 +31,7 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
       "name": .string(name), "version": .int(Int64(version)), "count": .int(Int64(count)), "indexes": indexes,
       "types": types,
       "relations": relations, "sensitive": .array(sensitive.map { .string($0) }),
+      "search": .array(search.map { .string($0) }), "positions": .array(positions.map { .string($0) }),
       "on_conflict": .string(onConflict.rawValue), "synced": .bool(isSynced),
       "warnings": .array(warnings.map { .string($0) }),
     ]
@@ -58,13 +63,16 @@ extension RecordStore {
         """
       ) { row in
         let declaration = try JSONValue(parsing: row.bytes(3))
+        func paths(_ name: String) -> [String] {
+          (declaration[name]?.arrayValue ?? []).compactMap(\.stringValue)
+        }
         list.append(
           CollectionInfo(
             name: row.text(0), version: Int(try row.integer(1, in: RecordRow.versions)),
             count: Int(try row.integer(2, in: 0...RecordRow.numbers.upperBound * 2)),
             indexes: declaration["indexes"] ?? [], types: declaration["types"] ?? [:],
             relations: declaration["relations"] ?? [:],
-            sensitive: (declaration["sensitive"]?.arrayValue ?? []).compactMap(\.stringValue),
+            sensitive: paths("sensitive"), search: paths("search"), positions: paths("positions"),
             onConflict: declaration["on_conflict"]?.stringValue.flatMap { ConflictPolicy(rawValue: $0) }
               ?? .newestWins,
             isSynced: declaration["synced"]?.boolValue ?? true,
@@ -138,6 +146,11 @@ public struct CollectionDeclaration: Sendable {
   /// The paths of fields that are stored encrypted, "a.b" or JSON Pointers. They cannot be indexed, queried or
   /// sorted by. See `StateStore.setKey`.
   public var sensitive: [String]?
+  /// The paths of the texts that `RecordCollection.search` finds, 1 to 8: strings, or arrays and objects of them.
+  public var search: [String]?
+  /// The paths of the positions that `RecordCollection.near` finds, 1 to 4: objects with `latitude` and `longitude`,
+  /// `lat` and `lon` or `lat` and `lng`, or Points of GeoJSON.
+  public var positions: [String]?
   /// The JSON Schema (2020-12) that documents must satisfy when they are written.
   public var schema: JSONValue?
   /// The version of the documents; 1 when nil.
@@ -159,8 +172,8 @@ public struct CollectionDeclaration: Sendable {
 
   public init(
     _ name: String, indexes: [RecordIndex]? = nil, types: [String: RecordType]? = nil,
-    relations: [String: RecordRelation]? = nil,
-    sensitive: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
+    relations: [String: RecordRelation]? = nil, sensitive: [String]? = nil, search: [String]? = nil,
+    positions: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
     migrations: [RecordMigration] = [], onConflict: ConflictPolicy? = nil, synced: Bool? = nil,
     redeclare: Bool = false
   ) {
@@ -169,6 +182,8 @@ public struct CollectionDeclaration: Sendable {
     self.types = types
     self.relations = relations
     self.sensitive = sensitive
+    self.search = search
+    self.positions = positions
     self.schema = schema
     self.version = version
     self.migrations = migrations
@@ -179,8 +194,7 @@ public struct CollectionDeclaration: Sendable {
 
   /// Whether the declaration has only a name, and perhaps types: it is of no version.
   var isBare: Bool {
-    indexes == nil && relations == nil && sensitive == nil && schema == nil && version == nil
-      && onConflict == nil
-      && isSynced == nil
+    indexes == nil && relations == nil && sensitive == nil && search == nil && positions == nil
+      && schema == nil && version == nil && onConflict == nil && isSynced == nil
   }
 }

@@ -29,6 +29,8 @@ final class CollectionRules: Sendable {
   /// The fields that are stored encrypted.
   let sensitive: SensitiveFields
   let isSensitive: Bool
+  /// The indexes of texts and of positions; nil where none are declared.
+  let searches: RecordSearches?
   private let declaredSchema: JSONValue?
   private let compiledSchema = Lazy<Result<RecordSchemaCheck?, any Error>>()
   /// See `StoredDeclaration`.
@@ -61,6 +63,7 @@ final class CollectionRules: Sendable {
     types = try TypedPaths(declaration.types)
     sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: name, id)
     isSensitive = !declaration.sensitive.isEmpty
+    searches = try RecordSearches(declaration, of: id)
     generation = declaration.generation
     isSynced = id != ReservedCollection.state.id && declaration.isSynced ?? true
     isDeclaredSynced = declaration.isSynced == true
@@ -68,7 +71,7 @@ final class CollectionRules: Sendable {
   }
 
   /// Whether a write needs the previous document.
-  var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
+  var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty || searches != nil }
 
   /// The schema, compiled when a write or a query first needs it.
   ///

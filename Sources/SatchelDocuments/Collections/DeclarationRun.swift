@@ -27,6 +27,7 @@ struct DeclarationRun {
     let rules = try row.rules
     if rules.hasOutdatedIndex { try dropOutdated(row) }
     var known = try StoredDeclaration.read(of: id, named: name, connection)
+    let before = known
     let isMigrated =
       !declared.declaration.isBare && row.version > 0 && row.version != Int64(declared.version)
     if isMigrated {
@@ -61,6 +62,7 @@ struct DeclarationRun {
       try change(rules.relations, to: prepared, row)
       if row.version == 0 { try storeMigrations(row.id, prepared) }
     }
+    try RecordSearches.clear(id, declared: before, now: stored, isMigrated: isMigrated, connection)
     try stored.json.serialized().withUnsafeBytes {
       try connection.run(
         "UPDATE record_collection SET version = ?, shape = shape + 1, declaration = ? WHERE id = ?",

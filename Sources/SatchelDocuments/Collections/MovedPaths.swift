@@ -51,6 +51,8 @@ struct MovedPaths {
     result.relations = [:]
     for (path, relation) in declaration.relations { result.relations[try moved(path).path.text] = relation }
     result.sensitive = try declaration.sensitive.map { try moved($0).path.text }
+    result.search = try declaration.search.map { try moved($0).path.text }
+    result.positions = try declaration.positions.map { try moved($0).path.text }
     return result
   }
 
@@ -80,6 +82,8 @@ struct MovedPaths {
       before: try TypedPaths(known.types).paths.compactMap(\.source?.text))
     try check("the relation", declared.relations.map(\.path), before: known.relations.keys)
     try check("the sensitive field", declared.sensitive, before: known.sensitive)
+    try check("the search", declared.search, before: known.search)
+    try check("the positions", declared.positions, before: known.positions)
   }
 
   /// Returns the path of an index or a type after the migrations.

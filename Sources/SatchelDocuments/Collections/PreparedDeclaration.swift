@@ -10,6 +10,8 @@ struct PreparedDeclaration {
   let relations: [(path: DocumentPath, relation: RecordRelation)]
   let schema: RecordSchemaCheck?
   let sensitive: [DocumentPath]
+  let search: [DocumentPath]
+  let positions: [DocumentPath]
   /// The form of the declaration in the store when nothing else was declared.
   let text: [UInt8]
 
@@ -43,13 +45,16 @@ struct PreparedDeclaration {
       $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
     }.map { (try path($0.key), $0.value) }
     for (_, relation) in relations { try RecordID.checkCollection(relation.collection) }
+    search = try (declaration.search ?? []).map { try path($0) }
+    positions = try (declaration.positions ?? []).map { try path($0) }
     for (position, index) in indexes.enumerated()
     where indexes[..<position].contains(where: { $0.definition.isSame(as: index.definition) }) {
       throw SatchelError(.invalid, "\(declaration.name): the index of \"\(index.name)\" is declared twice")
     }
-    for (position, path) in relations.map(\.path).enumerated()
-    where relations[..<position].contains(where: { $0.path == path }) {
-      throw SatchelError(.invalid, "\(declaration.name): the path \"\(path.text)\" is declared twice")
+    for paths in [relations.map(\.path), search, positions] {
+      for (position, path) in paths.enumerated() where paths[..<position].contains(path) {
+        throw SatchelError(.invalid, "\(declaration.name): the path \"\(path.text)\" is declared twice")
+      }
     }
     schema = try declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
     sensitive = try (declaration.sensitive ?? []).map { try path($0) }
@@ -57,8 +62,9 @@ struct PreparedDeclaration {
       sensitive,
       [
         ("an index", Self.documents(indexes)), ("a relation", relations.map(\.path)),
-        ("a type", types.paths.compactMap(\.source)),
+        ("a type", types.paths.compactMap(\.source)), ("searched", search), ("a position", positions),
       ], name: declaration.name)
+    try RecordSearches.checkCounts(declaration)
     for relation in relations where types[.document(relation.path)] != nil {
       throw SatchelError(
         .invalid,
@@ -96,17 +102,20 @@ struct PreparedDeclaration {
   /// - Parameter schema: of the collection
   /// - Throws: `.invalid`
   func checkPaths(_ schema: RecordSchemaCheck?) throws {
-    for path in documentIndexes + types.paths.compactMap(\.source) + relations.map(\.path) {
+    for path in documentIndexes + types.paths.compactMap(\.source) + relations.map(\.path) + search
+      + positions
+    {
       try schema?.checkPath(path, of: declaration.name)
     }
   }
 
-  /// - Throws: `.invalid` for a sensitive field that is declared twice, or that an index or a relation is in
+  /// - Parameter others: the paths that must not be in a sensitive field, and what they are
+  /// - Throws: `.invalid` for a sensitive field that is declared twice, or that one of the others is in
   private static func checkSensitive(
-    _ sensitive: [DocumentPath], _ uses: [(what: String, paths: [DocumentPath])], name: String
+    _ sensitive: [DocumentPath], _ others: [(String, [DocumentPath])], name: String
   ) throws {
     let fields = SensitiveFields(sensitive, of: name, 0)
-    for (what, paths) in uses {
+    for (what, paths) in others {
       for path in paths {
         guard let field = fields.overlapping(path) else { continue }
         throw SatchelError(

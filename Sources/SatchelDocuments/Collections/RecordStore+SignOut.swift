@@ -35,6 +35,7 @@ extension RecordStore {
     ] {
       try connection.run(sql)
     }
+    try RecordSearches.removeAll(connection)
     try ConflictLog(connection).removeAll(.records)
     try work(in: transaction).assets()?.removeReferences(
       of: .record, rows: RecordRow.base(of: 1)...Int64.max, now: transaction.now)

@@ -24,6 +24,8 @@ package final class RecordStore: Sendable {
   let job = Locked<DelayedWork.Job?>(nil)
   let isReleased = Locked(false)
   let liveQueries = LiveQueries()
+  /// The indexes of texts of a store that is opened read-only; see `TemporaryTextIndex`.
+  let temporaryTexts = Locked<[TemporaryTextIndex]>([])
   /// Applies the entries of the sync log that a declaration concerns, without network.
   private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
 
@@ -32,6 +34,8 @@ package final class RecordStore: Sendable {
     var collections: [Int64: CollectionState] = [:]
     /// Whether the store has tables of assets; nil when that was not asked.
     var hasAssets: Bool?
+    /// Whether a collection was searched; nil when that was not asked.
+    var hasSearches: Bool?
   }
 
   /// The cached values of one collection, in one dictionary: each specialization of a dictionary costs time
@@ -247,10 +251,12 @@ package final class RecordStore: Sendable {
 
   /// Ends the work of a transaction that is about to commit; the next transaction may reuse its collections.
   func keep(
-    _ collections: [Int64: CollectionState], hasAssets: Bool?, _ over: RecordWork, in transaction: Transaction
+    _ collections: [Int64: CollectionState], _ over: RecordWork, in transaction: Transaction
   ) {
     known.withLock {
-      $0 = Known(transaction: transaction.number, collections: collections, hasAssets: hasAssets)
+      $0 = Known(
+        transaction: transaction.number, collections: collections, hasAssets: over.hasAssets,
+        hasSearches: over.hasSearches)
     }
     work.withLock { if $0 === over { $0 = nil } }
   }
@@ -274,7 +280,8 @@ package final class RecordStore: Sendable {
     }
     let known = known.withLock { $0.transaction == transaction.predecessor ? $0 : Known() }
     let newWork = RecordWork(
-      self, transaction, collections: known.collections, hasAssets: known.hasAssets)
+      self, transaction, collections: known.collections, hasAssets: known.hasAssets,
+      hasSearches: known.hasSearches)
     hasWritten.withLock { $0 = true }
     work.withLock { $0 = newWork }
     transaction.beforeCommit(once: "records") { [weak newWork] _ in try newWork?.finish() }

@@ -12,6 +12,9 @@ struct StoredDeclaration: Equatable {
   var relations: [String: RecordRelation] = [:]
   /// Paths of sensitive fields.
   var sensitive: [String] = []
+  /// Paths of texts, and of positions, which have indexes.
+  var search: [String] = []
+  var positions: [String] = []
   var schema: JSONValue?
   /// Whether the records are synchronized with the store.
   /// Nil where no declaration says it, which means true.
@@ -45,6 +48,8 @@ struct StoredDeclaration: Equatable {
       types = declared.types ?? [:]
       relations = declared.relations ?? [:]
       sensitive = declared.sensitive ?? []
+      search = declared.search ?? []
+      positions = declared.positions ?? []
       schema = declared.schema
       isSynced = declared.isSynced
       onConflict = declared.onConflict ?? .newestWins
@@ -79,6 +84,8 @@ struct StoredDeclaration: Equatable {
       members["types"] = .object(JSONObject(types.map { ($0.key, $0.value.json) }))
     }
     if !sensitive.isEmpty { members["sensitive"] = .array(sensitive.map { .string($0) }) }
+    if !search.isEmpty { members["search"] = .array(search.map { .string($0) }) }
+    if !positions.isEmpty { members["positions"] = .array(positions.map { .string($0) }) }
     if let isSynced { members["synced"] = .bool(isSynced) }
     if onConflict != .newestWins { members["on_conflict"] = .string(onConflict.rawValue) }
     if generation != 0 { members["generation"] = .int(generation) }
@@ -153,12 +160,9 @@ extension StoredDeclaration {
       joined.relations[path.text] = relation
     }
 
-    for text in sensitive {
-      let isDeclared = try declared.sensitive.contains(DocumentPath(text))
-      if isDeclared || !isWhole { joined.sensitive.append(text) }
-    }
-    let sealed = try sensitive.map { try DocumentPath($0) }
-    joined.sensitive += declared.sensitive.filter { !sealed.contains($0) }.map(\.text)
+    joined.sensitive = try Self.joined(sensitive, declared.sensitive, isWhole)
+    joined.search = try Self.joined(search, declared.search, isWhole)
+    joined.positions = try Self.joined(positions, declared.positions, isWhole)
 
     if let schema = declared.declaration.schema, !schema.isNull {
       if let known = self.schema, known != schema { try checkReplaced("the store has another schema") }
@@ -172,6 +176,15 @@ extension StoredDeclaration {
     joined.onConflict = declared.declaration.onConflict ?? onConflict
     joined.generation = isWhole && drops(joined) ? Int64.random(in: 1...Int64.max) : generation
     return joined
+  }
+
+  /// Returns the known paths, without those that a whole declaration lacks, and the new ones after them.
+  private static func joined(
+    _ known: [String], _ declared: [DocumentPath], _ isWhole: Bool
+  ) throws -> [String] {
+    let paths = try known.map { try DocumentPath($0) }
+    return paths.filter { !isWhole || declared.contains($0) }.map(\.text)
+      + declared.filter { !paths.contains($0) }.map(\.text)
   }
 
   /// Whether another declaration lacks a part of this one, or declares it differently.

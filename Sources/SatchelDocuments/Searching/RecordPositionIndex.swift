@@ -31,7 +31,7 @@ package final class RecordPositionIndex: Sendable {
   package typealias Match = (row: Int64, metres: Double)
 
   private let state: RecordSearchState
-  private let paths: [DocumentPath]
+  let paths: [DocumentPath]
 
   /// - Throws: `.invalid` for an invalid path, and for too many
   package init(collection: Int64, paths: [String]) throws {
@@ -86,21 +86,34 @@ package final class RecordPositionIndex: Sendable {
   // MARK: Writing
 
   /// Adds a record that was written, or moves it; in the transaction that writes it.
+  ///
+  /// - Parameter isKnown: whether the tables are known to exist
   package func changed(
-    _ row: Int64, _ document: UnsafeRawBufferPointer, _ connection: Connection
+    _ row: Int64, _ document: UnsafeRawBufferPointer, _ connection: Connection, isKnown: Bool = false
   ) throws {
-    guard let through = try state.through(connection), row <= through else { return }
-    try removed(row, connection)
-    try insertIfSound(row, document, connection)
+    if try removed(row, connection, isKnown: isKnown) { try insertIfSound(row, document, connection) }
   }
 
   /// Removes a record; in the transaction that deletes it.
-  package func removed(_ row: Int64, _ connection: Connection) throws {
-    guard let through = try state.through(connection), row <= through, try Self.table.exists(connection)
-    else {
-      return
+  ///
+  /// - Parameter isKnown: whether the tables are known to exist
+  /// - Returns: whether the index had the record's row
+  @discardableResult
+  package func removed(_ row: Int64, _ connection: Connection, isKnown: Bool = false) throws -> Bool {
+    guard let through = try state.through(connection, isKnown: isKnown), row <= through else { return false }
+    guard PositionTable.isAvailable else {
+      // The table stays for a SQLite that has R*Trees, whose next search adds all records to it.
+      try state.clear(connection)
+      return false
     }
     for path in paths.indices { try Self.table.deleteIfSound(Self.point(row, path), connection) }
+    return true
+  }
+
+  /// Whether the positions of two versions of a document are the same.
+  func hasSamePositions(_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> Bool {
+    let (old, new) = (DocumentReader(old), DocumentReader(new))
+    return paths.allSatisfy { RecordSearches.isSame($0, old, new) }
   }
 
   private func insertIfSound(
@@ -108,7 +121,7 @@ package final class RecordPositionIndex: Sendable {
   ) throws {
     do {
       try insert(row, document, connection)
-    } catch let error as SatchelError where error.isAboutVirtualTable {
+    } catch let error as SatchelError where error.mayBeAboutIndex {
       // The next search remakes it.
       try state.clear(connection)
     }
@@ -123,15 +136,23 @@ package final class RecordPositionIndex: Sendable {
 
   /// Removes all records; the next search adds those that there are then. For a collection that is cleared or dropped,
   /// or declares other paths.
-  package func clear(_ connection: Connection) throws {
-    try state.clear(connection)
-    guard try Self.table.exists(connection) else { return }
+  package func clear(_ connection: Connection) throws { try Self.clear(state.collection, connection) }
+
+  static func clear(_ collection: Int64, _ connection: Connection) throws {
+    try RecordSearchState.clear(collection, .position, connection)
+    guard try table.exists(connection) else { return }
     do {
+      if try !RecordSearchState.hasAny(.position, connection) {
+        let isEmpty = try connection.numberIfAny("SELECT id FROM record_position LIMIT 1") == nil
+        if !isEmpty { try remake(connection) }
+        return
+      }
       try connection.run(
-        "DELETE FROM record_position WHERE id BETWEEN ? AND ?", .integer(Self.point(state.first, 0)),
-        .integer(Self.point(state.last, 3)))
-    } catch let error as SatchelError where error.isAboutVirtualTable {
-      try Self.remake(connection)
+        "DELETE FROM record_position WHERE id BETWEEN ? AND ?",
+        .integer(point(RecordRow.base(of: collection), 0)),
+        .integer(point(RecordRow.base(of: collection + 1) - 1, maxPaths - 1)))
+    } catch let error as SatchelError where error.mayBeAboutIndex {
+      try remake(connection)
     }
   }
 
@@ -141,7 +162,22 @@ package final class RecordPositionIndex: Sendable {
     try RecordSearchState.clearAll(.position, connection)
   }
 
+  static func removeAll(_ connection: Connection) throws {
+    if try table.exists(connection) { try remake(connection) }
+    try RecordSearchState.clearAll(.position, connection)
+  }
+
   // MARK: Searching
+
+  /// The number of records that a search examines without the index, rather than adding them to it first.
+  static let maxPending: Int64 = 64
+
+  /// Whether so many records are missing from the index that a search adds them first.
+  func needsUpdate(_ connection: Connection) throws -> Bool {
+    guard PositionTable.isAvailable else { return false }
+    let through = try state.through(connection) ?? state.first
+    return try state.lacks(Self.maxPending + 1, after: through, connection)
+  }
 
   /// Brings the index of a store that is opened writable up to date.
   package func update(_ database: Database) throws {

@@ -46,9 +46,13 @@ package struct RecordSearchState: Sendable {
   /// The last possible row.
   var last: Int64 { RecordRow.base(of: collection + 1) - 1 }
 
+  static func exists(_ connection: Connection) throws -> Bool { try connection.has(table: "record_searched") }
+
   /// Returns the last row that the index has; nil when there is no index for these paths.
-  func through(_ connection: Connection) throws -> Int64? {
-    guard try connection.has(table: "record_searched") else { return nil }
+  ///
+  /// - Parameter isKnown: whether the table is known to exist
+  func through(_ connection: Connection, isKnown: Bool = false) throws -> Int64? {
+    guard try isKnown || Self.exists(connection) else { return nil }
     return try connection.first(
       "SELECT through FROM record_searched WHERE collection = ? AND kind = ? AND paths = ?",
       .integer(collection), .integer(kind.rawValue), .text(paths)
@@ -58,8 +62,14 @@ package struct RecordSearchState: Sendable {
   /// Whether the index has all records.
   func isCurrent(_ connection: Connection) throws -> Bool {
     guard let through = try through(connection) else { return false }
-    return try connection.numberIfAny(
-      "SELECT 1 FROM record WHERE id > ? AND id <= ? LIMIT 1", .integer(through), .integer(last)) == nil
+    return try !lacks(1, after: through, connection)
+  }
+
+  /// Whether there are so many records after a row.
+  func lacks(_ count: Int64, after row: Int64, _ connection: Connection) throws -> Bool {
+    try connection.numberIfAny(
+      "SELECT 1 FROM record WHERE id > ? AND id <= ? LIMIT 1 OFFSET ?", .integer(row), .integer(last),
+      .integer(count - 1)) != nil
   }
 
   func set(through: Int64, _ connection: Connection) throws {
@@ -69,16 +79,25 @@ package struct RecordSearchState: Sendable {
   }
 
   /// Forgets that the index has something; the next search remakes it.
-  func clear(_ connection: Connection) throws {
-    guard try connection.has(table: "record_searched") else { return }
+  func clear(_ connection: Connection) throws { try Self.clear(collection, kind, connection) }
+
+  static func clear(_ collection: Int64, _ kind: Kind, _ connection: Connection) throws {
+    guard try exists(connection) else { return }
     try connection.run(
       "DELETE FROM record_searched WHERE collection = ? AND kind = ?", .integer(collection),
       .integer(kind.rawValue))
   }
 
+  /// Whether there is an index of a kind for any collection.
+  static func hasAny(_ kind: Kind, _ connection: Connection) throws -> Bool {
+    guard try exists(connection) else { return false }
+    return try connection.numberIfAny(
+      "SELECT 1 FROM record_searched WHERE kind = ? LIMIT 1", .integer(kind.rawValue)) != nil
+  }
+
   /// Forgets all indexes of a kind.
   static func clearAll(_ kind: Kind, _ connection: Connection) throws {
-    guard try connection.has(table: "record_searched") else { return }
+    guard try exists(connection) else { return }
     try connection.run("DELETE FROM record_searched WHERE kind = ?", .integer(kind.rawValue))
   }
 
@@ -93,7 +112,7 @@ package struct RecordSearchState: Sendable {
     func addAll() throws { while try database.write(isSynced: false, { try chunk($0.connection) }) {} }
     do {
       try addAll()
-    } catch let error as SatchelError where error.isAboutVirtualTable {
+    } catch let error as SatchelError where error.mayBeAboutIndex {
       try database.write(isSynced: false) { try remake($0.connection) }
       try addAll()
     }
@@ -122,4 +141,9 @@ package struct RecordSearchState: Sendable {
     try set(through: newest, connection)
     return rows.count == Int(Self.chunk)
   }
+}
+
+extension SatchelError {
+  /// Whether an index may be damaged: making it again mends it, or fails in the same way.
+  var mayBeAboutIndex: Bool { code == .damaged || code == .internal }
 }

@@ -22,7 +22,9 @@ package final class RecordTextIndex: Sendable {
         INSERT INTO record_text(rowid, c0, c1, c2, c3, c4, c5, c6, c7) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
       delete: "DELETE FROM record_text WHERE rowid = ?",
-      all: "SELECT rowid, c0, c1, c2, c3, c4, c5, c6, c7 FROM record_text",
+      all: """
+        SELECT rowid, c0, c1, c2, c3, c4, c5, c6, c7 FROM record_text WHERE rowid BETWEEN ? AND ?
+        """,
       matches: """
         SELECT rowid, rank FROM record_text WHERE record_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rank
         """))
@@ -31,7 +33,7 @@ package final class RecordTextIndex: Sendable {
   package static let maxPaths = 8
 
   private let state: RecordSearchState
-  private let paths: [DocumentPath]
+  let paths: [DocumentPath]
 
   /// A record that was found.
   package struct Match {
@@ -60,37 +62,89 @@ package final class RecordTextIndex: Sendable {
 
   /// Adds a record that was written, or replaces its former text; in the transaction that writes it.
   ///
-  /// - Parameter document: with its sensitive fields as they are stored
+  /// - Parameters:
+  ///   - document: with its sensitive fields as they are stored
+  ///   - isKnown: whether the tables are known to exist
+  /// - Returns: whether the index was changed
+  @discardableResult
   package func changed(
-    _ row: Int64, _ document: UnsafeRawBufferPointer, _ connection: Connection
-  ) throws {
-    guard let through = try state.through(connection), row <= through else { return }
-    guard try Self.index.deleteIfSound(row, connection) else { return try state.clear(connection) }
-    try insert(row, document, connection)
+    _ row: Int64, _ document: UnsafeRawBufferPointer, _ connection: Connection, isKnown: Bool = false
+  ) throws -> Bool {
+    guard try removed(row, connection, isKnown: isKnown) else { return false }
+    do {
+      try insert(row, document, connection)
+    } catch let error as SatchelError where error.mayBeAboutIndex {
+      // The next search remakes it.
+      try state.clear(connection)
+    }
+    return true
   }
 
   /// Removes a record; in the transaction that deletes it.
-  package func removed(_ row: Int64, _ connection: Connection) throws {
-    guard let through = try state.through(connection), row <= through else { return }
-    if try !Self.index.deleteIfSound(row, connection) { try state.clear(connection) }
+  ///
+  /// - Parameter isKnown: whether the tables are known to exist
+  /// - Returns: whether the index was changed
+  @discardableResult
+  package func removed(_ row: Int64, _ connection: Connection, isKnown: Bool = false) throws -> Bool {
+    guard let through = try state.through(connection, isKnown: isKnown), row <= through else { return false }
+    do {
+      if try Self.index.deleteIfSound(row, connection) { return true }
+    } catch let error as SatchelError where error.mayBeAboutIndex {}
+    try state.clear(connection)
+    return false
+  }
+
+  /// Makes FTS5 write what it keeps in memory until a commit, which an index that is damaged would make fail.
+  static func complete(_ connection: Connection) throws {
+    do {
+      try connection.execute("SAVEPOINT record_texts")
+      do {
+        try connection.execute("RELEASE record_texts")
+      } catch {
+        try connection.execute("ROLLBACK TO record_texts; RELEASE record_texts")
+        throw error
+      }
+    } catch let error as SatchelError where error.mayBeAboutIndex {
+      // All of it is derived from the documents.
+      try remake(connection)
+    }
   }
 
   /// Removes all records; the next search adds those that there are then. For a collection that is cleared or dropped,
   /// or declares other paths.
-  package func clear(_ connection: Connection) throws {
-    try state.clear(connection)
-    guard try Self.index.exists(connection) else { return }
+  package func clear(_ connection: Connection) throws { try Self.clear(state.collection, connection) }
+
+  static func clear(_ collection: Int64, _ connection: Connection) throws {
+    try RecordSearchState.clear(collection, .text, connection)
+    guard try index.exists(connection) else { return }
     do {
+      if try !RecordSearchState.hasAny(.text, connection) {
+        let isEmpty = try connection.numberIfAny("SELECT rowid FROM record_text LIMIT 1") == nil
+        if !isEmpty { try remake(connection) }
+        return
+      }
       try connection.run(
-        "DELETE FROM record_text WHERE rowid BETWEEN ? AND ?", .integer(state.first), .integer(state.last))
-    } catch let error as SatchelError where error.isAboutVirtualTable {
-      try Self.remake(connection)
+        "DELETE FROM record_text WHERE rowid BETWEEN ? AND ?", .integer(RecordRow.base(of: collection)),
+        .integer(RecordRow.base(of: collection + 1) - 1))
+    } catch let error as SatchelError where error.mayBeAboutIndex {
+      try remake(connection)
     }
+  }
+
+  /// Whether the texts of two versions of a document are the same.
+  func hasSameTexts(_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> Bool {
+    let (old, new) = (DocumentReader(old), DocumentReader(new))
+    return paths.allSatisfy { RecordSearches.isSame($0, old, new) }
   }
 
   /// Makes the index again, empty, for all collections; the next searches fill it.
   package static func remake(_ connection: Connection) throws {
     try index.remake(connection)
+    try RecordSearchState.clearAll(.text, connection)
+  }
+
+  static func removeAll(_ connection: Connection) throws {
+    if try index.exists(connection) { try remake(connection) }
     try RecordSearchState.clearAll(.text, connection)
   }
 
@@ -136,6 +190,22 @@ package final class RecordTextIndex: Sendable {
 
   // MARK: Searching
 
+  /// Makes the empty index in another database.
+  static func make(_ connection: Connection) throws { try index.make(connection) }
+
+  /// Adds all records to an index in another database.
+  func fill(_ other: Connection, from connection: Connection) throws {
+    try connection.each(
+      "SELECT id, body FROM record WHERE id > ? AND id <= ?", .integer(state.first), .integer(state.last)
+    ) { try insert($0.anyInteger(0), $0.bytes(1), other) }
+  }
+
+  /// Whether the index has all records.
+  func isCurrent(_ connection: Connection) throws -> Bool { try state.isCurrent(connection) }
+
+  /// Whether there is an index for these paths.
+  func isMade(_ connection: Connection) throws -> Bool { try state.through(connection) != nil }
+
   /// Brings the index of a store that is opened writable up to date.
   package func update(_ database: Database) throws {
     if try database.read({ try state.isCurrent($0) }) { return }
@@ -155,29 +225,32 @@ package final class RecordTextIndex: Sendable {
   ///
   /// - Parameters:
   ///   - paths: declared ones; nil for all
+  ///   - index: where the index is, if not where the records are
   ///   - isWanted: whether a record is to be returned
   /// - Throws: `.invalid` for too many words, and for a path that is not declared
   package func search(
-    _ text: String, paths wanted: [String]? = nil, limit: Int, _ connection: Connection,
-    where isWanted: (_ row: Int64) throws -> Bool = { _ in true }
+    _ text: String, paths wanted: [String]? = nil, limit: Int, offset: Int = 0, _ connection: Connection,
+    index: Connection? = nil, where isWanted: (_ row: Int64) throws -> Bool = { _ in true }
   ) throws -> [Match] {
     let query = try SearchQuery(text)
     let columns = try wanted.map { try $0.map(column) } ?? Array(paths.indices)
     if query.terms.isEmpty || limit <= 0 || columns.isEmpty { return [] }
+    let wantedCount = limit.addingReportingOverflow(offset)
+    let count = wantedCount.overflow ? Int.max : wantedCount.partialValue
     var matches: [Match] = []
     try Self.index.matches(
       query.expression(in: columns.map { "c\($0)" }), [.integer(state.first), .integer(state.last)],
-      connection
+      index ?? connection
     ) { row, score in
       // Records with the same score as the last one compete with it.
-      if matches.count >= limit, let last = matches.last, score < last.score { return false }
+      if matches.count >= count, let last = matches.last, score < last.score { return false }
       if try isWanted(row) {
         matches.append(Match(row: row, score: score, path: "", excerpt: "", highlights: []))
       }
       return true
     }
     matches = matches.ordered { $0.score != $1.score ? $0.score > $1.score : $0.row < $1.row }
-    matches.removeLast(max(0, matches.count - limit))
+    matches = Array(matches.prefix(count).dropFirst(offset))
     for index in matches.indices { try excerpt(&matches[index], query, columns, connection) }
     return matches
   }
@@ -213,12 +286,28 @@ package final class RecordTextIndex: Sendable {
 
   // MARK: Checking
 
+  /// Compares the index with its tokens; SQLite requires write access for it.
+  ///
+  /// - Returns: the defect; nil when it is sound, and for a store without it
+  static func fault(_ database: Database) throws -> String? {
+    guard try database.has(subject) else { return nil }
+    do {
+      try database.maintain {
+        try $0.run("INSERT INTO record_text(record_text) VALUES('integrity-check')")
+      }
+    } catch let error as SatchelError where error.code == .damaged {
+      return "the search index does not match its tokens"
+    }
+    return nil
+  }
+
   /// Returns the first defect of the collection's part of the index; nil when it is sound.
   package func fault(_ connection: Connection) throws -> String? {
     try Self.index.fault {
       guard let through = try state.through(connection) else { return nil }
       guard try Self.index.exists(connection) else { return "the search index is missing" }
-      var known = try Self.index.rows(connection, columns: Self.maxPaths)
+      var known = try Self.index.rows(
+        connection, columns: Self.maxPaths, [.integer(state.first), .integer(state.last)])
       var found: String?
       try connection.each(
         "SELECT id, body FROM record WHERE id > ? AND id <= ?", .integer(state.first), .integer(through)
@@ -229,8 +318,7 @@ package final class RecordTextIndex: Sendable {
           found = "the search index does not match the text of record row \(id)"
         }
       }
-      let stale = known.keys.contains { $0 > state.first && $0 <= state.last }
-      return found ?? (stale ? "the search index has records that do not exist" : nil)
+      return found ?? (known.isEmpty ? nil : "the search index has records that do not exist")
     }
   }
 }

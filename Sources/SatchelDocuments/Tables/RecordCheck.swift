@@ -48,6 +48,7 @@ struct RecordCheck {
       try checkDeclaration(row, rules)
       try checkRecords(row, rules)
       try checkKeys(row)
+      try rules.searches?.check(connection) { report($0, "\(row.name): \($1)") }
     }
     try checkLostKeys()
     for finding in try connection.findings(of: RecordRules.declarations + RecordRules.rows) {
@@ -278,12 +279,15 @@ extension RecordCollection {
     guard try database.has(named: SyncLogSchema.name) else {
       return [StoreFinding(code: "sync_log", message: "the tables of the sync log are missing")]
     }
-    return try database.read { connection in
-      var findings: [StoreFinding] = []
+    var findings: [StoreFinding] = []
+    try database.read { connection in
       try RecordCheck(connection, database.keyring.keys) {
         findings.append(StoreFinding(code: $0, message: $1))
       }.run()
-      return findings
     }
+    if let fault = try RecordTextIndex.fault(database) {
+      findings.append(StoreFinding(code: "record_text", message: fault))
+    }
+    return findings
   }
 }

@@ -39,6 +39,7 @@ struct RecordRepair {
       if !rules.relations.isEmpty { try rebuildReferences(of: row, rules) }
       try rebuildAssets(of: row)
     }
+    try RecordSearches.removeAll(connection)
     try RecordRevisions.advance(connection)
     try connection.mend(RecordRules.rows)
     // The next sync decides open and waiting conflicts again; discarded versions stay.

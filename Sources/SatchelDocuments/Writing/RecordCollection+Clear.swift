@@ -100,6 +100,7 @@ extension RecordStore {
     try connection.run(
       "DELETE FROM record_kept WHERE record > ? AND record < ?", .integer(first), .integer(end))
     try connection.run("DELETE FROM record WHERE id > ? AND id < ?", .integer(first), .integer(end))
+    try RecordSearches.clear(row.id, connection)
     try ConflictLog(connection).removeAll(of: ConflictLog.Owner(.records, row.id))
     try MirrorTable.forget(row.id, connection)
   }

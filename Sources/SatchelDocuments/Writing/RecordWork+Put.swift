@@ -117,6 +117,7 @@ extension RecordWork {
       if let created = write.created {
         try table.setTimes(row, revision: revision, created: created, modified: write.modified)
       }
+      try updateSearches(row, body, replacing: old.body, in: collection)
       return (row, revision)
     }
     let record = collection.base + collection.numbers.next
@@ -127,6 +128,7 @@ extension RecordWork {
       isSealed: write.isSealed)
     collection.numbers.next += 1
     collection.keys.add(write.hash, row: record)
+    try updateSearches(record, body, replacing: nil, in: collection)
     return (record, revision)
   }
 
@@ -174,6 +176,7 @@ extension RecordWork {
       try collection.countAll(connection)
       try keepForSync(old, key, in: collection)
       try table.delete(row)
+      try removeFromSearches(row, in: collection)
       if row <= collection.base + collection.numbers.indexedThrough {
         try RecordIDs.keys.remove((collection.keys.source.hash(key), row), connection)
       }

@@ -32,16 +32,21 @@ final class RecordWork {
   var released: Set<Int64> = []
   /// Whether the store has tables of assets; nil before it was determined.
   var hasAssets: Bool?
+  /// Whether a collection of the store was searched; nil before it was determined.
+  var hasSearches: Bool?
+  /// Whether the index of texts was changed.
+  var changesTexts = false
   /// A buffer for index keys, reused for each record.
   var keyBuffer: [UInt8] = []
 
   /// - Parameter collections: as the previous transaction left them, when no other process has written since
   init(
     _ store: RecordStore, _ transaction: Transaction, collections: [Int64: CollectionState],
-    hasAssets: Bool?
+    hasAssets: Bool?, hasSearches: Bool?
   ) {
     self.store = store
     self.hasAssets = hasAssets
+    self.hasSearches = hasSearches
     self.transaction = transaction
     self.collections = collections
     for collection in collections.values { collection.resetChanges() }
@@ -104,7 +109,7 @@ final class RecordWork {
   }
 
   private func restore(_ before: [Int64: CollectionState.Numbers]) {
-    (knownTracker, hasWaiting, hasAssets) = (nil, nil, nil)
+    (knownTracker, hasWaiting, hasAssets, hasSearches) = (nil, nil, nil, nil)
     for (id, collection) in collections {
       collection.keys.forget()
       if let numbers = before[id] {
@@ -161,6 +166,7 @@ final class RecordWork {
   func finish() throws {
     if !unresolved.isEmpty { try checkUnresolved() }
     if !contested.isEmpty { try checkContested() }
+    if changesTexts { try RecordTextIndex.complete(connection) }
     try flush()
     var changed = collections.values.filter { !$0.changeKeys.isEmpty }
     if changed.count > 1 { changed.sort { $0.id < $1.id } }
@@ -171,7 +177,7 @@ final class RecordWork {
     }
     for collection in changed { try writeMirror(of: collection) }
     if !keys.isEmpty { try live().note(subject: .records, keys: keys) }
-    try store.keep(collections, hasAssets: hasAssets, self, in: live())
+    try store.keep(collections, self, in: live())
   }
 
   /// Writes the mirror of a collection before the commit when its mode is `.fileFirst`.

@@ -147,7 +147,8 @@ class CollectionInfo:
 
     ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records.
     ``indexes``, ``types`` and ``relations`` are as declared; ``sensitive`` are the paths of fields that are
-    encrypted; ``on_conflict`` is its conflict policy, and ``synced`` whether ``store.sync`` includes it. ``warnings`` are those of its schema, see :attr:`Records.warnings`.
+    encrypted; ``on_conflict`` is its conflict policy, and ``synced`` whether ``store.sync`` includes it.
+    ``warnings`` are those of its schema, see :attr:`Records.warnings`.
     """
 
     name: str
