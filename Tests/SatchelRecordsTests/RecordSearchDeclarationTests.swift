@@ -147,7 +147,7 @@ struct RecordSearchDeclarationTests {
     #expect(try renamed.search("apple 7").map(\.path).allSatisfy { $0 == "name" })
     #expect(try renamed.near(latitude: 1, longitude: 7, within: 10).map(\.record.id) == ["n7"])
     try shelf.expectSound()
-    let back = try shelf.collection("notes", version: 1, migrations: migrations)
+    let back = try shelf.collection("notes", version: 1)
     #expect(try back.search("apple 7").map(\.path).allSatisfy { $0 == "title" })
     #expect(try back.near(latitude: 1, longitude: 7, within: 10).map(\.record.id) == ["n7"])
     try shelf.expectSound()

@@ -21,7 +21,7 @@ struct TypedPathTests {
     return nil
   }
 
-  @Test("One instant in several spellings is one value: in a condition, an order, a group and a unique index")
+  @Test("One instant in several forms is one value: in a condition, an order, a group and a unique index")
   func times() throws {
     let events = try shelf.collection(
       "events", indexes: [RecordIndex("at", unique: true, type: .time)], types: ["end": .time])
@@ -35,7 +35,7 @@ struct TypedPathTests {
     #expect(error?.message.contains("events/a") == true)
     #expect(
       code { _ = try events.ids(RecordQuery(.field("at", .less("tomorrow")))) }?.message
-        == "\"at\" is declared as time, and \"tomorrow\" is none")
+        == "\"at\" is declared as time: \"tomorrow\" is not")
   }
 
   @Test("Decimal texts are compared by their value, and their sum is exact")

@@ -39,7 +39,7 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
 }
 
 extension RecordCollection {
-  /// What is probably wrong with the declaration: the keywords of the schema that have no effect, such as
+  /// Warnings of what is probably wrong with the declaration: the keywords of the schema that have no effect, such as
   /// "/properties/n/minimun: unknown keyword, without effect: did you mean "minimum"?", and the steps of the migration that
   /// opening the collection has run which found no value in any record.
   public var warnings: [String] {
@@ -139,7 +139,7 @@ public struct CollectionDeclaration: Sendable {
   /// [a-z][a-z0-9_]{0,63}
   public var name: String
   public var indexes: [RecordIndex]?
-  /// What the values at paths are, which decides how they are compared and put in order.
+  /// The types of the values at paths, which decide how they are compared and put in order.
   public var types: [String: RecordType]?
   /// By path.
   public var relations: [String: RecordRelation]?

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What an index has of each record: the values at its paths, of those records that match its filter.
+/// The content of an index: the values at its paths, of those records that match its filter.
 struct IndexDefinition: Sendable {
   struct Part: Sendable {
     var path: FieldPath
@@ -162,7 +162,7 @@ final class CollectionIndex: Sendable {
   /// Whether it was made for a field of the records, which no declaration has to name.
   var isOfRecord: Bool { path.isOfRecord }
 
-  /// What the key of a record says of its values.
+  /// Properties of the values that the key of a record is made of.
   struct Key {
     /// Whether the key alone identifies them.
     var isExact = true

@@ -18,7 +18,7 @@ public final class RecordCollection: Sendable {
   let hasSensitive: Bool
   /// The declared migrations, for documents of older versions that a sync downloads later.
   let migrations: [RecordMigration]
-  /// What the migration that opening the collection has run found to be probably wrong.
+  /// Warnings of the migration that opening the collection has run.
   let migrationWarnings: [String]
   /// The members of documents that the app's type has; nil where documents are written as a whole.
   let known: KnownMembers?

@@ -201,7 +201,7 @@ struct Candidate: ~Copyable {
 
   var document: DocumentReader { DocumentReader(body) }
 
-  /// What the indexes read of the record.
+  /// The parts that the indexes read.
   var indexed: IndexedRecord { IndexedRecord(key: key, created: created, modified: modified, document: body) }
 
   func syncStatus() throws -> SyncStatus { try status.status(key) }

@@ -2,7 +2,8 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What the values at a path are: how queries and indexes compare them, put them in order, and tell whether two are equal.
+/// The type of the values at a path: it decides how queries and indexes compare them and put them in order, and which are
+/// equal.
 public struct RecordType: Equatable, Sendable, JSONConvertible {
   public enum Kind: String, Sendable, CaseIterable {
     /// Strings in any form of ISO 8601 are instants: "2027-03-05T10:30+01:00" equals "20270305T0930Z".
@@ -15,7 +16,7 @@ public struct RecordType: Equatable, Sendable, JSONConvertible {
     case text
   }
 
-  /// What a comparison of texts ignores.
+  /// The differences of texts that a comparison ignores.
   public enum Fold: String, Sendable, CaseIterable {
     case `case`
     /// "creme" equals "crème".
@@ -216,7 +217,7 @@ extension RecordType {
     }
     guard let found else {
       throw SatchelError(
-        .invalid, "\"\(path)\" is declared as \(kind.rawValue), and \(try value.text) is none")
+        .invalid, "\"\(path)\" is declared as \(kind.rawValue): \(try value.text) is not")
     }
     return found
   }

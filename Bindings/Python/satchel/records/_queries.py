@@ -22,7 +22,7 @@ _COMPUTED = re.compile(r"(first|length|lower)\((.*)\)", re.DOTALL)
 
 
 class Paths:
-    """What a collection's handle knows of the paths of its documents.
+    """The paths of a collection's documents, as far as its handle knows them.
 
     :param of: the dataclass of the documents, whose fields the paths must lead to, or None
     :param types: those that are declared

@@ -112,7 +112,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
     @property
     def warnings(self) -> List[str]:
-        """What is probably wrong with the declaration.
+        """Warnings of what is probably wrong with the declaration.
 
         A keyword of the schema that has no effect, because draft 2020-12 does not define it:
         "/properties/n/minimun: unknown keyword, without effect: did you mean "minimum"?"; and a step of the
