@@ -5598,6 +5598,8 @@ typedef struct satchel_records_options {
  * | `types`       | object          | maps paths to types, see below              |
  * | `relations`   | object          | maps paths to relations, see below          |
  * | `sensitive`   | array or null   | paths of fields that are encrypted, see below |
+ * | `search`      | array or null   | paths of texts, see satchel_records_search() |
+ * | `positions`   | array or null   | paths of positions, see satchel_records_near() |
  * | `schema`      | object or null  | a JSON Schema (2020-12); see satchel_records_warnings() |
  * | `version`     | integer         | the version of the records; 1 when left out |
  * | `migrations`  | array           | the steps from version 1 to 2, 2 to 3, ...  |
@@ -5637,8 +5639,8 @@ typedef struct satchel_records_options {
  * encrypts the existing records, and `redeclare` without them decrypts them, in the same
  * transaction. Reading or writing a record without the key is SATCHEL_EAUTH, which
  * names it; ids, counts, queries without documents and deletions need no key. No index,
- * relation, condition or order may lead to, into or through such a field, and the
- * collection has no mirror. A synchronization sends the records only with a `key`.
+ * relation, search, position, condition or order may lead to, into or through such a field,
+ * and the collection has no mirror. A synchronization sends the records only with a `key`.
  *
  * A relation is {"collection", "on_delete": "restrict" (when left out), "cascade" or
  * "nullify", "many": boolean}. The steps to a version are "callback", which has no
@@ -5653,8 +5655,8 @@ typedef struct satchel_records_options {
  * | {"convert": {"path", "to", "from"}} | converts a value, see below   |
  *
  * `to` of a conversion is "string", "integer", "number", "boolean" or "array"; `from` is
- * the type that newer records are converted back to. Indexes, relations and encrypted
- * fields go with a field that is renamed or moved. While a migration callback runs, calls
+ * the type that newer records are converted back to. Indexes, relations, encrypted fields,
+ * searches and positions go with a field that is renamed or moved. While a migration callback runs, calls
  * on its thread that write to the store are SATCHEL_EINVALID; the message names the
  * migration. Observers are notified of a migration under the name of the collection.
  *
@@ -5705,6 +5707,8 @@ SATCHEL_API satchel_status satchel_records_warnings(
  * | `indexes`     | array   | the indexes                |
  * | `relations`   | object  | the relations              |
  * | `sensitive`   | array   | the encrypted fields       |
+ * | `search`      | array   | the paths of texts         |
+ * | `positions`   | array   | the paths of positions     |
  * | `on_conflict` | string  | the conflict policy        |
  * | `synced`      | boolean | whether it is synchronized |
  * | `warnings`    | array   | see satchel_records_warnings() |
@@ -6024,6 +6028,80 @@ SATCHEL_API satchel_status satchel_records_explain(
  * group is an array or an object.
  */
 SATCHEL_API satchel_status satchel_records_aggregate(
+    satchel_records *records, satchel_bytes query, satchel_buffer *out);
+
+/**
+ * Finds records by the words of the texts that the collection declares, in any script.
+ *
+ * A declaration names 1 to 8 paths of strings, or of arrays and objects of strings:
+ * {"name": "notes", "search": ["title", "body"]}. All words must occur, each at the
+ * beginning of a word of one of the texts; case and diacritics are ignored. Texts of scripts
+ * that are written without spaces, such as Chinese, Japanese and Thai, are found anywhere in
+ * a run of characters. The index is made by the first search; from then on it is changed
+ * with the records, in the same transaction, and each search adds the new ones. An index that
+ * is damaged, or of another version of FTS5, is made again. A read-only store whose index is
+ * not up to date is searched with one in memory, of at most 256 MiB.
+ *
+ * | field    | type    | meaning                                                  |
+ * | -------- | ------- | -------------------------------------------------------- |
+ * | `text`   | string  | the words; without letters and digits it finds nothing   |
+ * | `paths`  | array   | the declared paths to search; all when left out          |
+ * | `where`  | object  | as of a @ref json_record_query "query"                   |
+ * | `limit`  | integer | the maximum number of results; 20 when left out          |
+ * | `offset` | integer | the number of results to skip                            |
+ *
+ * The best result is first; of several with the same score the older record:
+ *
+ * | field        | type   | meaning                                                       |
+ * | ------------ | ------ | ------------------------------------------------------------- |
+ * | `record`     | object | the @ref json_record "record"                                 |
+ * | `score`      | number | a higher score is better; comparable in one result            |
+ * | `path`       | string | the declared path of the text that the excerpt is of          |
+ * | `excerpt`    | string | a part of the text around a word that was found               |
+ * | `highlights` | array  | [start, end] of each part of the excerpt that matches, in bytes of UTF-8 |
+ *
+ * @param records   the collection
+ * @param query     a JSON object with the fields of the first table, `text` among them
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid query, for a collection that
+ * declares no texts, for a path that it does not declare, for more than 64 words, and for a
+ * run of more than 64 characters; SATCHEL_EBUSY while another transaction keeps new records
+ * from being added to the index; SATCHEL_EFULL when a read-only store needs a larger index
+ * in memory.
+ */
+SATCHEL_API satchel_status satchel_records_search(
+    satchel_records *records, satchel_bytes query, satchel_buffer *out);
+
+/**
+ * Returns the records within a distance of a position, the nearest first.
+ *
+ * A declaration names 1 to 4 paths of positions: {"name": "cafes", "positions": ["place"]}. A
+ * position is an object with `latitude` and `longitude`, `lat` and `lon` or `lat` and `lng`,
+ * or a Point of GeoJSON. Uses an R*Tree, which is made by the first search of more than a few
+ * records; where SQLite was built without, all records are examined. Distances are along the
+ * surface of the earth as a sphere.
+ *
+ * | field       | type    | meaning                                                  |
+ * | ----------- | ------- | -------------------------------------------------------- |
+ * | `latitude`  | number  | degrees, -90 to 90                                       |
+ * | `longitude` | number  | degrees, -180 to 180                                     |
+ * | `within`    | number  | the maximum distance in metres                           |
+ * | `path`      | string  | a declared path; may be left out where one is declared   |
+ * | `where`     | object  | as of a @ref json_record_query "query"                   |
+ * | `limit`     | integer | the maximum number of records; all when left out         |
+ *
+ * @param records   the collection
+ * @param query     a JSON object with these fields, of which the first three are required
+ * @param[out] out  a JSON array of {"record": @ref json_record "record", "distance": number},
+ *                  the distance in metres; of several at the same one the older record is
+ *                  first
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query, for a collection that
+ * declares no positions, for a path that it does not declare, for a position that is not on
+ * the earth, and for a negative distance.
+ */
+SATCHEL_API satchel_status satchel_records_near(
     satchel_records *records, satchel_bytes query, satchel_buffer *out);
 
 /**

@@ -55,7 +55,7 @@ READS = {
     "ContinuousSync": "status",
     "PhotoCatalogue": "export_shard get count query status modified_shards changes conflicts",
     "Records": "get text record get_many list ids count page explain counts distinct sum average min max "
-    "conflicts warnings",
+    "search near conflicts warnings",
     "State": "get keys",
     "StateList": "items values",
     "StateMembers": "has values",

@@ -55,6 +55,28 @@ public func satchel_records_aggregate(
   }
 }
 
+@_cdecl("satchel_records_search") @implementation
+public func satchel_records_search(
+  _ records: OpaquePointer!, _ query: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    var bytes: [UInt8] = []
+    try Handles.records.borrow(records).writeSearch(json: query.json("query"), into: &bytes)
+    try give(bytes, to: out)
+  }
+}
+
+@_cdecl("satchel_records_near") @implementation
+public func satchel_records_near(
+  _ records: OpaquePointer!, _ query: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    var bytes: [UInt8] = []
+    try Handles.records.borrow(records).writeNear(json: query.json("query"), into: &bytes)
+    try give(bytes, to: out)
+  }
+}
+
 @_cdecl("satchel_records_update_where") @implementation
 public func satchel_records_update_where(
   _ records: OpaquePointer!, _ where: satchel_bytes, _ patch: satchel_bytes,

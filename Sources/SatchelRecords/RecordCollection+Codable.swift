@@ -102,7 +102,10 @@ extension RecordCollection {
     return try list(query).map { try typed($0, as: type) }
   }
 
-  func typed<Document: Decodable>(
+  /// Returns a record, such as one that a search found, with its document decoded as a value.
+  ///
+  /// - Throws: `.invalid` when the document cannot be decoded as that type
+  public func typed<Document: Decodable>(
     _ record: Record, as type: Document.Type
   ) throws -> TypedRecord<Document> {
     TypedRecord(

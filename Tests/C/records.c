@@ -144,6 +144,30 @@ static void defer(void) {
     satchel_records_free(later);
 }
 
+static void search(void) {
+    satchel_records *cafes = opened("{\"name\":\"cafes\",\"search\":[\"title\"],\"positions\":[\"at\"]}", false);
+    const char *documents = "{\"a\":{\"title\":\"Caf\u00e9 Odeon\",\"at\":{\"lat\":47.5,\"lon\":8.5}},\"b\":{\"title\":\"Tea\"}}";
+    must(satchel_records_put_many(cafes, text(documents), NULL), "putting");
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_records_search(cafes, text("{\"text\":\"cafe ode\",\"where\":{\"at\":{\"exists\":true}}}"), &found), "searching");
+    CHECK(strstr(found.data, "[{\"record\":{\"id\":\"a\"") == found.data &&
+              strstr(found.data, "\"path\":\"title\",\"excerpt\":\"Caf\u00e9 Odeon\",\"highlights\":[[0,5],[6,11]]}]") != NULL,
+          "%s", found.data);
+    satchel_buffer_free(&found);
+    must(satchel_records_near(cafes, text("{\"latitude\":47.5,\"longitude\":8.5,\"within\":10}"), &found), "nearby");
+    CHECK(strstr(found.data, "\"distance\":0") != NULL && strstr(found.data, "\"id\":\"b\"") == NULL, "%s", found.data);
+    satchel_buffer_free(&found);
+    const char *invalid[] = {"{}", "[]", "{\"text\":1}", "{\"text\":\"a\",\"paths\":[\"at\"]}", "{\"text\":\"a\",\"limit\":-1}",
+                             "{\"text\":\"a\",\"more\":1}"};
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++)
+        CHECK(satchel_records_search(cafes, text(invalid[i]), &found) == SATCHEL_EINVALID, "%s", invalid[i]);
+    CHECK(satchel_records_near(cafes, text("{\"latitude\":91,\"longitude\":0,\"within\":1}"), &found) == SATCHEL_EINVALID, "no place");
+    CHECK(satchel_records_near(cafes, text("{\"latitude\":1,\"longitude\":0}"), &found) == SATCHEL_EINVALID &&
+              strstr(satchel_error_message(), "/within") != NULL,
+          "%s", satchel_error_message());
+    satchel_records_free(cafes);
+}
+
 static void answer(void) {
     satchel_records *sales = opened("{\"name\":\"sales\",\"indexes\":[\"kind\",{\"path\":\"n\",\"unique\":true}]}", false);
     const char *documents = "{\"a\":{\"n\":1,\"kind\":\"x\"},\"b\":{\"n\":2,\"kind\":\"y\"},\"c\":{\"n\":3,\"kind\":\"x\"}}";
@@ -164,6 +188,12 @@ static void answer(void) {
     CHECK(strstr(found.data, "\"cursor\":null") != NULL, "%s", found.data);
     satchel_buffer_free(&found);
     CHECK(satchel_records_page(sales, text("{\"after\":\"x\"}"), &found) == SATCHEL_EINVALID, "no cursor");
+
+    CHECK(satchel_records_search(sales, text("{\"text\":\"a\"}"), &found) == SATCHEL_EINVALID &&
+              strstr(satchel_error_message(), "no texts are searched") != NULL,
+          "%s", satchel_error_message());
+    CHECK(satchel_records_near(sales, text("{\"latitude\":0,\"longitude\":0,\"within\":1}"), &found) == SATCHEL_EINVALID,
+          "no positions");
 
     int64_t count = 0, revision = 0;
     must(satchel_records_update_where(sales, text("{\"kind\":\"x\"}"), text("{\"kind\":\"z\"}"), &count), "updating");
@@ -310,6 +340,7 @@ int main(int argc, char **argv) {
     declare_again();
     defer();
     answer();
+    search();
     warn();
     put_valid();
     update_and_delete();

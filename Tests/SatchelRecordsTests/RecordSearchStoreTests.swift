@@ -228,6 +228,8 @@ struct RecordSearchStoreTests {
     let hit = try #require(try notes.search("creme 本語").first)
     #expect(hit.path == "body")
     #expect(hit.highlights.map { hit.excerpt[$0] } == ["本語", "Crème"])
+    struct Note: Codable { var title: String }
+    #expect(try notes.typed(hit.record, as: Note.self).title == "x")
     var bytes: [UInt8] = []
     try notes.writeSearch(json: ["text": "fuss", "limit": 1], into: &bytes)
     let json = try JSONValue(parsing: bytes)

@@ -87,6 +87,8 @@ TEXTS: dict[str, Text] = {
     "record_query": _json(documents.record_query),
     "record_condition": _json(documents.record_condition),
     "record_groups": _json(documents.record_groups),
+    "record_near": _json(documents.record_near),
+    "record_search": _json(documents.record_search),
     "unique_path": choosing("level", "title", "/a", "a desc", ""),
     "resolution": _json(documents.resolution),
     "collection": lambda dice: dice.choice(documents.COLLECTIONS).encode(),

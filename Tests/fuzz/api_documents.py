@@ -148,6 +148,8 @@ def declaration(dice: Dice) -> object:
         whole["on_conflict"] = dice.choice(policies)
     if dice.random() < 0.1:
         whole["synced"] = dice.choice([True, False])
+    if dice.random() < 0.4:
+        whole |= {"search": ["title", dice.choice(["notes", "level"])], "positions": ["at"]}
     return whole
 
 
@@ -231,6 +233,29 @@ def record_groups(dice: Dice) -> object:
         ),
     }
     return {key: query[key] for key in query if dice.random() < 0.6}
+
+
+def record_search(dice: Dice) -> object:
+    query = {
+        "paths": dice.choice([["title"], ["notes"], ["level"], [1]]),
+        "where": record_condition(dice),
+        "limit": dice.choice([0, 1, 20, 2**40, -1]),
+        "offset": dice.choice([0, 1, 2**62]),
+    }
+    text = dice.choice(["a", "a b", "é", "", "日本", 7])
+    return {"text": text, **{key: query[key] for key in query if dice.random() < 0.4}}
+
+
+def record_near(dice: Dice) -> object:
+    query = {
+        "latitude": dice.choice([0, 47.4, -90, 91, 1e300]),
+        "longitude": dice.choice([0, 8.5, 180, -180, 1e300]),
+        "within": dice.choice([0, 1000, 3e7, -1]),
+        "path": dice.choice(["at", "title", 1]),
+        "where": record_condition(dice),
+        "limit": dice.choice([0, 1, 2**40]),
+    }
+    return {key: query[key] for key in query if key not in ("path", "where", "limit") or dice.random() < 0.4}
 
 
 def bounds(dice: Dice) -> object:

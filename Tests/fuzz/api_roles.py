@@ -216,6 +216,8 @@ ROLES = {
     "satchel_records_page": "records record_query",
     "satchel_records_explain": "records record_query",
     "satchel_records_aggregate": "records record_groups",
+    "satchel_records_search": "records record_search",
+    "satchel_records_near": "records record_near",
     "satchel_records_update_where": "records record_condition record",
     "satchel_records_delete_where": "records record_condition",
     "satchel_records_upsert": "records unique_path record identifier",

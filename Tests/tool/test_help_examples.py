@@ -118,6 +118,10 @@ def fill_planner(folder, name="planner.satchel"):
         tasks = store.records("tasks", indexes=["due"])
         tasks.put("essay", {"title": "Essay", "due": "2027-02-01", "done": False})
         store.records("drafts").put("one", {})
+        notes = store.records("notes", search=["title"])
+        notes.put("a", {"title": "Crème brûlée"})
+        cafes = store.records("cafes", positions=["at"])
+        cafes.put("odeon", {"open": True, "at": {"lat": 47.3697, "lon": 8.5391}})
         store.state.set("theme", "dark")
         store.state.set("window.width", 800)
 

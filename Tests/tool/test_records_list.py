@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import satchel
 from conftest import COURSES, Planner, watched
 
 
@@ -179,3 +180,47 @@ def test_missing_collections_and_stores(run, planner):
     result = run("list", "nowhere.satchel", subject="records", code=2)
     assert result.err == "satchel: nowhere.satchel: does not exist\n"
     assert not (planner.folder / "nowhere.satchel").exists()
+
+
+@pytest.fixture
+def cafes(planner):
+    with satchel.open(planner.path) as store:
+        cafes = store.records("cafes", search=["title", "notes"], positions=["at"])
+        for number in range(5):
+            at = {"lat": 47.0 + number / 1000, "lon": 8.0}
+            cafe = {"title": f"Café {number}", "notes": "café odeon", "open": number > 1, "at": at}
+            cafes.put(f"c{number}", cafe)
+    return planner
+
+
+def test_search(cafes):
+    found = cafes("list", "--search", "cafe 3", "--json", collection="cafes").json
+    assert [hit["record"]["id"] for hit in found] == ["c3"]
+    [hit] = found
+    assert (hit["path"], hit["excerpt"], hit["highlights"]) == ("title", "Café 3", [[0, 5], [6, 7]])
+    heading, row = cafes("list", "--search", "cafe 3", collection="cafes").lines
+    assert heading.split() == ["id", "path", "excerpt", "document"]
+    assert row.split()[:4] == ["c3", "title", "Café", "3"]
+    where = ["--where", '{"open": true}', "--json-lines"]
+    assert len(cafes("list", "--search", "odeon", *where, collection="cafes").lines) == 3
+    few = cafes("list", "--search", "odeon", "--limit", "2", "--json-lines", collection="cafes")
+    assert len(few.lines) == 2
+    cafes("list", "--search", "nothing", collection="cafes", code=1)
+    assert "no texts" in cafes("list", "--search", "a", code=2).err
+
+
+def test_near(cafes):
+    near = ["list", "--near", "47.0021,8,250"]
+    heading, *rows = cafes(*near, collection="cafes").lines
+    assert heading.split() == ["id", "metres", "document"]
+    expected = {"c2": "11", "c3": "100", "c1": "122", "c4": "211", "c0": "234"}
+    assert [tuple(row.split()[:2]) for row in rows] == list(expected.items())
+    found = cafes(*near, "--where", '{"open": false}', "--limit", "1", "--json", collection="cafes").json
+    assert [(hit["record"]["id"], round(hit["distance"])) for hit in found] == [("c1", 122)]
+    assert len(cafes("list", "--near", "47,8", "--path", "at", "--json", collection="cafes").json) == 5
+    cafes("list", "--near=-47,8", collection="cafes", code=1)
+    for wrong in (["--near", "47"], ["--near", "47,8,9,1"], ["--near", "x,8"], ["--near", "91,0,1"]):
+        cafes("list", *wrong, collection="cafes", code=2)
+    for both in (["--search", "a"], ["--order-by", "title"]):
+        cafes(*near, *both, collection="cafes", code=2)
+    cafes("list", "--path", "at", collection="cafes", code=2)

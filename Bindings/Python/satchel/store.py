@@ -186,6 +186,8 @@ class Store(StoreUpkeep):
         synced: Optional[bool] = None,
         sensitive: Optional[Iterable[str]] = None,
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
+        search: Optional[Iterable[str]] = None,
+        positions: Optional[Iterable[str]] = None,
     ) -> Records[_Document]: ...
 
     @overload
@@ -204,6 +206,8 @@ class Store(StoreUpkeep):
         synced: Optional[bool] = None,
         sensitive: Optional[Iterable[str]] = None,
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
+        search: Optional[Iterable[str]] = None,
+        positions: Optional[Iterable[str]] = None,
     ) -> Records[Dict[str, Any]]: ...
 
     def records(
@@ -221,6 +225,8 @@ class Store(StoreUpkeep):
         synced: Optional[bool] = None,
         sensitive: Optional[Iterable[str]] = None,
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
+        search: Optional[Iterable[str]] = None,
+        positions: Optional[Iterable[str]] = None,
     ) -> Records[Any]:
         """Opens a collection of documents, and creates it when needed.
 
@@ -258,6 +264,10 @@ class Store(StoreUpkeep):
             text, ``{"type": "text", "fold": ["case", "accent"], "order": "unicode"}``, of which ``fold`` and
             ``order`` may be left out. Fields of ``of`` that are datetimes, dates or Decimals have a type
             without that
+        :param search: paths of texts that :meth:`satchel.Records.search` finds, 1 to 8, added to the stored
+            ones: strings, or lists and dicts of them
+        :param positions: paths of positions that :meth:`satchel.Records.near` finds, 1 to 4, added to the
+            stored ones
         :returns: a new handle at each call, over the same records
         :raises InvalidArgument: for an invalid declaration; for an index, a relation, a type or a schema that
             differs from the stored one, without ``redeclare``; for a migration that fails, naming the record:
@@ -281,6 +291,8 @@ class Store(StoreUpkeep):
             synced,
             sensitive,
             types,
+            search,
+            positions,
         )
 
     def collections(self) -> List[CollectionInfo]:

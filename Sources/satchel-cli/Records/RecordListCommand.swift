@@ -17,8 +17,14 @@ struct RecordListCommand: ParsableCommand {
         satchel records list planner.satchel tasks --where '{"due": {"lt": "2027-03"}, "done": false}' --order-by due
         satchel records list planner.satchel tasks --order-by=-@modified --limit 5
         satchel records list planner.satchel tasks --all --json-lines > tasks.jsonl
+        satchel records list planner.satchel notes --search "creme bru"
+        satchel records list planner.satchel cafes --near 47.37,8.54,500 --where '{"open": true}'
 
       Conditions of --where: eq, ne, lt, lte, gt, gte, in, prefix, contains, exists; also any, all and not.
+
+      --search finds the records that have all of some words in the texts that the collection declares as \
+      "search", the best first; --near those within a distance of a position that it declares in "positions", \
+      the nearest first. Each prints the record, and what is known of the hit.
 
       --json prints an array on one line; --json-lines an object for each record, which "import" can read.
 
@@ -36,6 +42,19 @@ struct RecordListCommand: ParsableCommand {
     help: ArgumentHelp("Only records that match: a JSON object of paths and conditions.", valueName: "json"),
     transform: condition)
   var filter: RecordFilter?
+
+  @Option(help: ArgumentHelp("Only records with these words, the best first.", valueName: "text"))
+  var search: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Only records within a distance of a position, the nearest first: degrees, and metres, 5000 by default.",
+      valueName: "latitude,longitude,metres"))
+  var near: NearArgument?
+
+  @Option(help: ArgumentHelp("The declared path of the positions, if there are several.", valueName: "path"))
+  var path: String?
 
   @Option(
     parsing: .unconditionalSingleValue,
@@ -65,8 +84,14 @@ struct RecordListCommand: ParsableCommand {
     if let limit, limit < 1 { throw ValidationError("--limit: \(limit) is less than 1") }
     if limit != nil, all { throw ValidationError("--limit and --all exclude each other") }
     if arguments.json, jsonLines { throw ValidationError("--json and --json-lines exclude each other") }
-    if collection == nil, filter != nil || !orderBy.isEmpty || limit != nil || all {
-      throw ValidationError("--where, --order-by, --limit and --all need a collection")
+    let searches = search != nil || near != nil
+    if collection == nil, filter != nil || !orderBy.isEmpty || limit != nil || all || searches {
+      throw ValidationError("--where, --order-by, --limit, --all, --search and --near need a collection")
+    }
+    if search != nil, near != nil { throw ValidationError("--search and --near exclude each other") }
+    if path != nil, near == nil { throw ValidationError("--path needs --near") }
+    if searches, !orderBy.isEmpty {
+      throw ValidationError("--order-by: the order of a search is that of its hits")
     }
   }
 
@@ -75,6 +100,7 @@ struct RecordListCommand: ParsableCommand {
     defer { try? store.close() }
     guard let collection else { return try listCollections(of: store) }
     let records = try RecordArguments.collection(collection, of: store)
+    if search != nil || near != nil { return try listHits(of: records) }
     var query = self.query
     query.limit = all ? nil : limit ?? 100
     let found = try records.list(query)
@@ -89,6 +115,39 @@ struct RecordListCommand: ParsableCommand {
     guard isHumanReadable, found.count == query.limit, limit == nil else { return }
     let more = try records.count(self.query) - found.count
     if more > 0 { Terminal.printError("\(more) more; --all lists them") }
+  }
+
+  private func listHits(of records: RecordCollection) throws {
+    let wanted = all ? nil : limit ?? 100
+    // With one more, it is known whether there are others.
+    let (count, heading) = (wanted.map { $0 + 1 }, search != nil ? ["path", "excerpt"] : ["metres"])
+    var hits: [RecordHit] = []
+    if let search {
+      hits = try records.search(search, where: filter, limit: count ?? Int.max).map { RecordHit($0) }
+    } else if let near {
+      hits = try records.near(
+        latitude: near.latitude, longitude: near.longitude, within: near.metres, path: path, where: filter,
+        limit: count
+      ).map { RecordHit($0) }
+    }
+    let shown = Array(hits.prefix(wanted ?? Int.max))
+    let output = try Output()
+    if arguments.json {
+      try output.put(JSONValue.array(shown.map { try $0.json }).plainText + "\n")
+    } else if jsonLines {
+      for hit in shown { try output.put(hit.json.plainText + "\n") }
+    } else if !shown.isEmpty {
+      try output.put(RecordHit.table(shown, heading))
+    }
+    try output.finish()
+    let isHumanReadable = !arguments.json && !jsonLines
+    if shown.isEmpty {
+      if isHumanReadable { Terminal.printError("no record matches") }
+      throw Terminal.attention
+    }
+    if isHumanReadable, hits.count > shown.count, limit == nil {
+      Terminal.printError("there are more; --all lists them")
+    }
   }
 
   private var query: RecordQuery {

@@ -18,9 +18,9 @@ from satchel._documents import (
 )
 from satchel._library import answer, check, json_answer, library, scalar_answer
 from satchel.errors import InvalidArgument
-from satchel.records._answers import AnsweringCollection
 from satchel.records._queries import check_members, check_path, lend_condition
 from satchel.records._reading import ids_of
+from satchel.records._searching import SearchingCollection
 from satchel.records._values import PutReport, document_of, put_report_from
 
 __all__ = ["Collection"]
@@ -30,7 +30,7 @@ _LARGEST = 2**63 - 1
 _ANY_REVISION = -1
 
 
-class Collection(AnsweringCollection[_Document]):
+class Collection(SearchingCollection[_Document]):
     """The part of :class:`satchel.Records` that writes, reads and queries documents."""
 
     __slots__ = ()

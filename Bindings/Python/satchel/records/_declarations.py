@@ -115,12 +115,13 @@ def lend_declaration(
     steps: Optional[List[Any]],
     on_conflict: Any,
     synced: Any,
-    sensitive: Any = None,
     types: Optional[Mapping[str, Any]] = None,
+    **paths: Any,
 ) -> _abi.Bytes:
     """Encodes the declaration of a collection; None is left out.
 
     :param steps: of :func:`steps_of`
+    :param paths: lists of paths, by the name of the member
     """
     if not isinstance(name, str):
         raise InvalidArgument(f"name must be a str, not {type(name).__name__}")
@@ -138,12 +139,13 @@ def lend_declaration(
         declared["on_conflict"] = on_conflict
     if synced is not None:
         declared["synced"] = bool(synced)
-    if sensitive is not None:
-        declared["sensitive"] = [_path(each) for each in items_of(sensitive, "sensitive")]
     if types is not None:
         declared["types"] = {
             path: dict(kind) if isinstance(kind, Mapping) else kind for path, kind in types.items()
         }
+    for member, listed in paths.items():
+        if listed is not None:
+            declared[member] = [_path(each, member) for each in items_of(listed, member)]
     return lend_json(declared, "the declaration")
 
 
@@ -157,9 +159,9 @@ def versions(version: Any, steps: Optional[List[Any]]) -> Dict[str, Any]:
     return declared
 
 
-def _path(path: Any) -> str:
+def _path(path: Any, member: str) -> str:
     if not isinstance(path, str):
-        raise InvalidArgument(f"sensitive: a path must be a str, not {type(path).__name__}")
+        raise InvalidArgument(f"{member}: a path must be a str, not {type(path).__name__}")
     return path
 
 

@@ -71,6 +71,8 @@ class ReadableCollection(Dependent, Generic[_Document]):
         synced: Optional[bool],
         sensitive: Optional[Iterable[str]] = None,
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
+        search: Optional[Iterable[str]] = None,
+        positions: Optional[Iterable[str]] = None,
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
@@ -80,13 +82,26 @@ class ReadableCollection(Dependent, Generic[_Document]):
         self._store = store
         self._read: Reader[_Document] = Reader(of, name)
         indexes = None if indexes is None else items_of(indexes, "indexes")
-        for path in paths_of(indexes, relations):
+        search = None if search is None else items_of(search, "search")
+        positions = None if positions is None else items_of(positions, "positions")
+        for path in [*paths_of(indexes, relations), *(search or []), *(positions or [])]:
             check_path(path, of)
         sensitive = None if sensitive is None else items_of(sensitive, "sensitive")
         known = declared_types(types, of, relations, sensitive)
         self._paths = Paths(of, known or {})
         lent = lend_declaration(
-            name, indexes, relations, schema, version, steps, on_conflict, synced, sensitive, known
+            name,
+            indexes,
+            relations,
+            schema,
+            version,
+            steps,
+            on_conflict,
+            synced,
+            known,
+            sensitive=sensitive,
+            search=search,
+            positions=positions,
         )
         super().__init__(
             opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free

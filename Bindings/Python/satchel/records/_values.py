@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Callable, Dict, Generic, List, Optional, TypeVar
+from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar
 
 from satchel._types import register_type
 from satchel.errors import code_of
@@ -18,14 +18,17 @@ __all__ = [
     "CollectionInfo",
     "MirrorDifference",
     "MirrorReport",
+    "NearbyRecord",
     "Page",
     "PutReport",
     "QueryPlan",
     "Record",
+    "RecordSearchHit",
     "RejectedRecord",
     "document_of",
     "put_report_from",
     "record_of",
+    "spans",
 ]
 
 _Document = TypeVar("_Document")
@@ -111,6 +114,36 @@ class Page(Sequence[Record[_Document]]):
 
 
 @dataclass(frozen=True)
+class RecordSearchHit(Generic[_Document]):
+    """A ``record`` that :meth:`satchel.Records.search` found.
+
+    A higher ``score`` is better within one search. ``excerpt`` is a part of the text at the declared ``path``
+    around a word that was found, and ``highlights`` are the parts of it that match:
+    ``excerpt[start:end]`` for each ``(start, end)``.
+    """
+
+    record: Record[_Document]
+    score: float
+    path: str
+    excerpt: str
+    highlights: List[Tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class NearbyRecord(Generic[_Document]):
+    """A ``record`` that :meth:`satchel.Records.near` found, and its ``distance`` in metres."""
+
+    record: Record[_Document]
+    distance: float
+
+
+def spans(text: str, ranges: List[List[int]]) -> List[Tuple[int, int]]:
+    """Ranges of a text by characters instead of bytes of UTF-8."""
+    data = text.encode()
+    return [(len(data[:start].decode()), len(data[:end].decode())) for start, end in ranges]
+
+
+@dataclass(frozen=True)
 class QueryPlan:
     """How a query runs.
 
@@ -147,8 +180,9 @@ class CollectionInfo:
 
     ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records.
     ``indexes``, ``types`` and ``relations`` are as declared; ``sensitive`` are the paths of fields that are
-    encrypted; ``on_conflict`` is its conflict policy, and ``synced`` whether ``store.sync`` includes it.
-    ``warnings`` are those of its schema, see :attr:`Records.warnings`.
+    encrypted, ``search`` and ``positions`` those that are searched; ``on_conflict`` is its conflict policy,
+    and ``synced`` whether ``store.sync`` includes it. ``warnings`` are those of its schema, see
+    :attr:`Records.warnings`.
     """
 
     name: str
@@ -158,6 +192,8 @@ class CollectionInfo:
     types: Dict[str, Any]
     relations: Dict[str, Any]
     sensitive: List[str]
+    search: List[str]
+    positions: List[str]
     on_conflict: str
     synced: bool
     warnings: List[str]
