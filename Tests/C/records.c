@@ -168,6 +168,46 @@ static void search(void) {
     satchel_records_free(cafes);
 }
 
+static void types(void) {
+    satchel_records *prices = opened(
+        "{\"name\":\"prices\",\"types\":{\"net\":\"decimal\",\"at\":\"time\"},"
+        "\"indexes\":[{\"paths\":[\"kind\",\"-net\"],\"unique\":true},\"tags[*]\","
+        "{\"path\":\"at\",\"where\":{\"kind\":1}},"
+        "{\"path\":\"name\",\"type\":\"text\",\"fold\":[\"case\"],\"order\":\"unicode\"}]}",
+        false);
+    must(put(prices, "a", "{\"kind\":1,\"net\":\"9.50\",\"tags\":[\"x\",\"y\"],\"name\":\"ZEBRA\"}"), "a");
+    must(put(prices, "b", "{\"kind\":1,\"net\":10,\"tags\":[\"x\"],\"name\":\"Äpfel\"}"), "b");
+    CHECK(put(prices, "c", "{\"kind\":1,\"net\":\"9.5\"}") == SATCHEL_ECONSTRAINT, "the same decimal number");
+    const char *queries[] = {
+        "{\"where\":{\"kind\":1},\"order_by\":\"-net\",\"limit\":1,\"documents\":false}",
+        "{\"where\":{\"net\":{\"gt\":\"9.5\"}},\"documents\":false}",
+        "{\"where\":{\"name\":\"äpfel\"},\"documents\":false}",
+        "{\"where\":{\"length(tags)\":1},\"documents\":false}",
+    };
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        satchel_buffer found = SATCHEL_BUFFER_INIT;
+        must(satchel_records_list(prices, text(queries[i]), &found), queries[i]);
+        CHECK(strstr(found.data, "\"id\":\"b\"") != NULL && strstr(found.data, "\"id\":\"a\"") == NULL, "%s: %s",
+              queries[i], found.data);
+        satchel_buffer_free(&found);
+    }
+    const char *wrong[] = {
+        "{\"name\":\"w\",\"types\":{\"a\":\"colour\"}}",
+        "{\"name\":\"w\",\"types\":{\"a\":{\"type\":\"time\",\"fold\":\"case\"}}}",
+        "{\"name\":\"w\",\"indexes\":[{\"paths\":[]}]}",
+        "{\"name\":\"w\",\"indexes\":[{\"paths\":[\"a\",\"tags[*]\"]}]}",
+        "{\"name\":\"w\",\"indexes\":[{\"path\":\"a\",\"paths\":[\"b\"]}]}",
+        "{\"name\":\"w\",\"indexes\":[{\"path\":\"a\",\"where\":{\"@modified\":{\"gt\":1}}}]}",
+        "{\"name\":\"w\",\"version\":3,\"migrations\":[[{\"remove\":{\"path\":\"a\"}}]]}",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        satchel_records *refused = NULL;
+        CHECK(satchel_records_open(store, text(wrong[i]), NULL, &refused) == SATCHEL_EINVALID && refused == NULL, "%s",
+              wrong[i]);
+    }
+    satchel_records_free(prices);
+}
+
 static void answer(void) {
     satchel_records *sales = opened("{\"name\":\"sales\",\"indexes\":[\"kind\",{\"path\":\"n\",\"unique\":true}]}", false);
     const char *documents = "{\"a\":{\"n\":1,\"kind\":\"x\"},\"b\":{\"n\":2,\"kind\":\"y\"},\"c\":{\"n\":3,\"kind\":\"x\"}}";
@@ -339,6 +379,7 @@ int main(int argc, char **argv) {
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
     declare_again();
     defer();
+    types();
     answer();
     search();
     warn();

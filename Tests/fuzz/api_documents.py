@@ -149,6 +149,18 @@ def declaration(dice: Dice) -> object:
     if dice.random() < 0.1:
         whole["synced"] = dice.choice([True, False])
     if dice.random() < 0.4:
+        title = {"type": "text", "fold": ["case"], "order": "unicode"}
+        types = {"title": title, "level": "decimal", "at": "time"}
+        path = dice.choice(list(types))
+        whole["types"] = {path: types[path]}
+        more = [
+            {"paths": ["level", "-title"]},
+            {"path": "title", "where": {"level": {"gt": 1}}},
+            "notes[*]",
+            "lower(title)",
+        ]
+        whole["indexes"] = [*whole.get("indexes", []), dice.choice(more)]  # type: ignore[misc]
+    if dice.random() < 0.4:
         whole |= {"search": ["title", dice.choice(["notes", "level"])], "positions": ["at"]}
     return whole
 

@@ -52,9 +52,10 @@ def test_functions_migrate(store: satchel.Store) -> None:
         course["number"] += 100
         return course
 
-    courses = store.records(
-        "courses", version=4, indexes=["number"], migrations=[split, DECLARED[2], in_place]
-    )
+    with pytest.warns(satchel.SchemaWarning, match='version 3: step 1: no record has a value at "/credits"'):
+        courses = store.records(
+            "courses", version=4, indexes=["number"], migrations=[split, DECLARED[2], in_place]
+        )
     assert courses.get("c2") == {"room": {"floor": 2, "x": 1}, "word": "Course", "number": 102}
     assert courses.ids(where={"number": {"gte": 101}}) == ["c1", "c2"]
     with pytest.raises(satchel.NewerStore):

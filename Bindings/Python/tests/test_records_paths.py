@@ -234,4 +234,3 @@ def test_paths_into_items_and_computed_ones_are_checked_as_well(store: satchel.S
     for path in ("readers[*].nmae", "lower(titel)"):
         with pytest.raises(satchel.InvalidArgument, match="did you mean"):
             books.ids({path: 1})
-

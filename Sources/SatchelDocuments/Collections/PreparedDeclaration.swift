@@ -25,7 +25,8 @@ struct PreparedDeclaration {
       throw SatchelError(.invalid, "\(declaration.name): the version must be an integer from 1 to 2147483647")
     }
     let (steps, needed) = (declaration.migrations.count, (declaration.version ?? 1) - 1)
-    guard steps == 0 || steps == needed else {
+    // There may be more: an older app migrates back by functions of newer ones.
+    guard steps == 0 || steps >= needed else {
       throw SatchelError(
         .invalid,
         "\(declaration.name): version \(needed + 1) needs \(needed) migrations, one from each version to the next, "

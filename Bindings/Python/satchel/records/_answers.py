@@ -53,7 +53,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
             where,
             order_by,
             limit,
-            paths=self._paths,
+            known=self._paths,
             after=after,
             nulls=nulls,
             select=self._selected(select),
@@ -76,7 +76,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
 
         ``where``, ``order_by`` and ``limit`` are those of :meth:`list`.
         """
-        lent = lend_query(where, order_by, limit, paths=self._paths)
+        lent = lend_query(where, order_by, limit, known=self._paths)
         return record_from(QueryPlan, json_answer(library.satchel_records_explain, self._pointer, lent))
 
     def counts(self, group_by: _Paths, where: Optional[Mapping[str, Any]] = None) -> Dict[Any, int]:
@@ -157,7 +157,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
         paths = _listed(group_by)
         for path in paths:
             check_path(path, self._read.kind)
-        lent = lend_query(where, paths=self._paths, group_by=paths, **more)
+        lent = lend_query(where, known=self._paths, group_by=paths, **more)
         found: List[Dict[str, Any]] = json_answer(library.satchel_records_aggregate, self._pointer, lent)
         return found
 

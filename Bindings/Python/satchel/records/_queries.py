@@ -49,18 +49,21 @@ class Paths:
 
 
 def lend_query(
-    where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, *, paths: Paths, **more: Any
+    where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, *, known: Paths, **more: Any
 ) -> Bytes:
-    """Encodes a query; None is left out."""
+    """Encodes a query; None is left out.
+
+    :param known: of the collection
+    """
     # An empty query selects everything.
     query: Dict[str, Any] = {name: value for name, value in more.items() if value is not None}
     if where is not None:
-        query["where"] = _filter(where, paths)
+        query["where"] = _filter(where, known)
     if order_by is not None:
         query["order_by"] = order_by if isinstance(order_by, str) else items_of(order_by, "order_by")
         ordered = query["order_by"]
         for path in [ordered] if isinstance(ordered, str) else ordered:
-            _check_order(path, paths.of)
+            _check_order(path, known.of)
     for name, number in (("limit", limit), ("offset", offset)):
         if number is not None:
             query[name] = _encoding.whole(number, name, 0, _LARGEST)

@@ -224,7 +224,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
             schema forbids it. The message names the one that was probably meant
         """
         lent = lend_query(
-            where, order_by, limit, offset, paths=self._paths, nulls=nulls, select=self._selected(select)
+            where, order_by, limit, offset, known=self._paths, nulls=nulls, select=self._selected(select)
         )
         found = json_answer(library.satchel_records_list, self._pointer, lent)
         return Rows([record_of(each, self._read) for each in found])
@@ -248,7 +248,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
         ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
         """
-        lent = lend_query(where, order_by, limit, offset, paths=self._paths, documents=False)
+        lent = lend_query(where, order_by, limit, offset, known=self._paths, documents=False)
         return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
@@ -256,7 +256,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
         :param where: as in :meth:`list`
         """
-        lent = lend_query(where, paths=self._paths)
+        lent = lend_query(where, known=self._paths)
         return scalar_answer(ctypes.c_int64, library.satchel_records_count, self._pointer, lent)
 
     def watch(
@@ -281,7 +281,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         :returns: an iterator, for ``for`` and ``async for``; close it, or use it in a ``with`` block
         :raises InvalidArgument: for an invalid operator or path
         """
-        lent = lend_query(where, order_by, limit, offset, paths=self._paths)
+        lent = lend_query(where, order_by, limit, offset, known=self._paths)
         return Watch(self._store, self._pointer, lent, self._read)
 
     def __contains__(self, id: object) -> bool:

@@ -59,7 +59,7 @@ class SearchingCollection(AnsweringCollection[_Document], Generic[_Document]):
             where,
             limit=limit,
             offset=offset,
-            of=self._read.kind,
+            known=self._paths,
             text=_checked(text, "text"),
             paths=None if paths is None else [self._path(each) for each in items_of(paths, "paths")],
         )
@@ -108,7 +108,7 @@ class SearchingCollection(AnsweringCollection[_Document], Generic[_Document]):
         lent = lend_query(
             where,
             limit=limit,
-            of=self._read.kind,
+            known=self._paths,
             latitude=_encoding.number(latitude, "latitude"),
             longitude=_encoding.number(longitude, "longitude"),
             within=_encoding.number(within, "within"),
