@@ -116,7 +116,7 @@ def test_collections(run, declared):
     courses, grades = run("list", declared.name, "--json", subject="records").json
     assert courses == {
         "name": "courses", "version": 2, "count": 1, "relations": {}, "on_conflict": "newest_wins",
-        "synced": True, "sensitive": [], "warnings": [],
+        "synced": True, "sensitive": [], "search": [], "positions": [], "warnings": [],
         "indexes": [{"path": "credits", "unique": False}, {"path": "code", "unique": True}],
     }  # fmt: skip
     relation = {"collection": "courses", "on_delete": "cascade", "many": False}
@@ -169,9 +169,10 @@ def test_invalid_arguments(planner, wrong, says):
 
 
 def test_a_query_needs_a_collection(run, planner):
-    for wrong in (["--where", "{}"], ["--order-by", "a"], ["--limit", "1"], ["--all"]):
+    options = (["--where", "{}"], ["--order-by", "a"], ["--limit", "1"], ["--all"], ["--search", "a"])
+    for wrong in (*options, ["--near", "47,8"]):
         result = run("list", planner.name, *wrong, subject="records", code=2)
-        assert "--where, --order-by, --limit and --all need a collection" in result.err
+        assert "--where, --order-by, --limit, --all, --search and --near need a collection" in result.err
 
 
 def test_missing_collections_and_stores(run, planner):

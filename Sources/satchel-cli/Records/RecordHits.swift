@@ -2,7 +2,7 @@ import ArgumentParser
 import Satchel
 
 /// A position and a distance on the command line: LATITUDE,LONGITUDE[,METRES].
-struct NearArgument: ExpressibleByArgument {
+struct NearArgument: ExpressibleByArgument, Decodable {
   let latitude: Double
   let longitude: Double
   let metres: Double

@@ -47,7 +47,7 @@ struct RecordListCommand: ParsableCommand {
   var search: String?
 
   @Option(
-    parsing: .unconditionalSingleValue,
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Only records within a distance of a position, the nearest first: degrees, and metres, 5000 by default.",
       valueName: "latitude,longitude,metres"))
