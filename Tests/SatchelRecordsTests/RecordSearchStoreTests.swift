@@ -209,6 +209,27 @@ struct RecordSearchStoreTests {
     try expectFound(store)
   }
 
+  @Test("records that a sync writes and deletes are found, and no longer found") func sync() throws {
+    let remote = try DirectoryStore(path: directory.path + "/remote")
+    let stores = [try filled(), try Store(path: directory.path + "/other.satchel")]
+    func syncBoth() throws {
+      for store in stores + stores { _ = try store.sync(with: remote, user: UserID("ana")) }
+    }
+    try syncBoth()
+    for store in stores { try expectFound(store) }
+    try notes(stores[0]).put("n0", ["title": "Plum"])
+    try notes(stores[1]).delete("n2")
+    try notes(stores[1]).put("n10", ["title": "Apple", "place": ["lat": 50.0, "lon": 5.0]])
+    try syncBoth()
+    for store in stores {
+      #expect(try notes(store).search("apple", limit: 1000).count == 98)
+      #expect(try notes(store).search("plum").map(\.record.id) == ["n0"])
+      #expect(try notes(store).near(latitude: 1, longitude: 5, within: 10).isEmpty)
+      #expect(try notes(store).near(latitude: 50, longitude: 5, within: 10).map(\.record.id) == ["n10"])
+      #expect(try store.check() == [])
+    }
+  }
+
   @Test("sealed fields are returned, and a search needs their key") func sealed() throws {
     let store = try Store(path: path)
     try store.state.setKey([UInt8](repeating: 7, count: 32))
