@@ -5568,11 +5568,11 @@ typedef struct satchel_records_options {
     satchel_record_migration migrate;
     /** Passed to `migrate`. */
     void *context;
-    /** Replaces the stored declaration: indexes, relations and a schema that the
-     *  declaration does not name are dropped, and those that differ are replaced. When
-     *  that changes something, open handles of the collection fail with SATCHEL_ECONFLICT
-     *  at their next write, until the collection is opened again; their reads continue to
-     *  work. */
+    /** Replaces the stored declaration: indexes, relations, a schema and the paths of
+     *  searches that the declaration does not name are dropped, and those that differ are
+     *  replaced. When an index, a relation or the schema is, open handles of the collection
+     *  fail with SATCHEL_ECONFLICT at their next write, until the collection is opened
+     *  again; their reads continue to work. */
     bool redeclare;
 } satchel_records_options;
 

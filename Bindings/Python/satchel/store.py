@@ -247,9 +247,10 @@ class Store(StoreUpkeep):
             ``{"rename": {"from": "a", "to": "b"}}`` (also move, default, remove, convert), which have an
             inverse; or a function that takes a document, returns it in the next version, and must not use
             the store; or a :class:`satchel.records.Migration` of two functions
-        :param redeclare: makes this the complete declaration: an index, a relation or a schema that is not
-            declared is dropped, one that is declared differently is replaced. After such a change, open
-            handles raise Conflict at their next write; they can still read
+        :param redeclare: makes this the complete declaration: an index, a relation, a schema or a path of
+            ``search`` or ``positions`` that is not declared is dropped, one that is declared differently is
+            replaced. After a change of an index, a relation or the schema, open handles raise Conflict at
+            their next write; they can still read
         :param on_conflict: decides about a record that was changed both here and remotely:
             "newest_wins" (the default of a new collection), "remote_wins", "local_wins"; "merge": field by
             field, compared with the version synchronized last; where both changed the same field, the

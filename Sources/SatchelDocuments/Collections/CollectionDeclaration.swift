@@ -157,9 +157,9 @@ public struct CollectionDeclaration: Sendable {
   public var version: Int?
   /// The migrations of documents from version 1 to 2, from 2 to 3, and so on.
   public var migrations: [RecordMigration] = []
-  /// Whether this is the complete declaration: indexes, relations and a schema that it lacks are dropped,
-  /// those that it declares differently are replaced. Handles that were opened with the earlier declaration
-  /// can then only read.
+  /// Whether this is the complete declaration: indexes, relations, a schema and the paths of searches that it lacks
+  /// are dropped, those that it declares differently are replaced. Handles that were opened with the earlier
+  /// declaration can then only read, unless only paths of searches were dropped.
   public var redeclare: Bool
   /// The conflict policy for a record that was changed both locally and remotely; nil for the stored policy,
   /// `newestWins` at first.
