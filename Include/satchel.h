@@ -5610,8 +5610,9 @@ typedef struct satchel_records_options {
  * "type": as in `types`}, or has "paths", up to 8 of them, instead of "path" and "type". A
  * path of an index or of a query is "a.b" or a JSON Pointer; "lines[*].sku" is the value in
  * every element of an array, "first(a)" the first element, "length(a)" the number of
- * elements, members or code points, "lower(a)" a text in lower case. "-" before one of
- * several paths is its descending order. With `where`, only records that match are in the
+ * elements, members or code points, "lower(a)" a text in lower case, and "year(a)",
+ * "month(a)" and "day(a)" are the parts of a time in UTC: "2027", "2027-03", "2027-03-05".
+ * "-" before one of several paths is its descending order. With `where`, only records that match are in the
  * index; queries use it where they have the same conditions.
  *
  * A type says how values are compared, put in order and grouped, and which are equal for

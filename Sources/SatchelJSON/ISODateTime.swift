@@ -50,6 +50,9 @@ package struct ISODateTime {
     self.fraction = fraction
   }
 
+  /// The seconds of the years 0 to 9999, which have four digits.
+  package static let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+
   /// Returns a time in UTC as "2024-02-29T12:30:00Z".
   ///
   /// - Parameters:

@@ -54,6 +54,21 @@ struct TypedPathTests {
     #expect(few.first?.values == ["0.3"])
   }
 
+  @Test("The year, the month and the day of a time are those in UTC, whatever its form is")
+  func parts() throws {
+    let sales = try shelf.collection("sales", indexes: [RecordIndex("month(at)")])
+    for (id, at) in [
+      ("a", "2027-03-01T00:30:00+01:00"), ("b", "20270301"), ("c", "2027-060T12"), ("d", "soon"),
+    ] { try sales.put(id, ["at": .string(at), "n": 1]) }
+    let months = try sales.aggregate([RecordAggregate(.sum, "n")], groupBy: ["month(at)"])
+    #expect(months.map(\.key) == [[.null], ["2027-02"], ["2027-03"]])
+    #expect(months.map(\.count) == [1, 1, 2])
+    #expect(try sales.ids(RecordQuery(.field("day(at)", .equals("2027-02-28")))) == ["a"])
+    #expect(try sales.count(.field("year(at)", .equals("2027"))) == 3)
+    #expect(try sales.explain(RecordQuery(.field("month(at)", .equals("2027-03")))).access == "index")
+    try shelf.expectSound()
+  }
+
   @Test(
     "Texts without case and accents are equal, begin and contain each other; Unicode's order is that of people"
   )

@@ -172,7 +172,10 @@ def test_a_query_needs_a_collection(run, planner):
     options = (["--where", "{}"], ["--order-by", "a"], ["--limit", "1"], ["--all"], ["--search", "a"])
     for wrong in (*options, ["--near", "47,8"]):
         result = run("list", planner.name, *wrong, subject="records", code=2)
-        assert "--where, --order-by, --limit, --all, --search and --near need a collection" in result.err
+        assert (
+            "--where, --order-by, --limit, --all, --search, --near, --group-by, --sum and --explain"
+            in result.err
+        )
 
 
 def test_missing_collections_and_stores(run, planner):
@@ -208,6 +211,35 @@ def test_search(cafes):
     assert len(few.lines) == 2
     cafes("list", "--search", "nothing", collection="cafes", code=1)
     assert "no texts" in cafes("list", "--search", "a", code=2).err
+
+
+def test_groups_sums_and_the_plan(cafes):
+    with satchel.open(cafes.path) as store:
+        index = {"paths": ["open", "-price"], "unique": False}
+        sales = store.records("sales", indexes=[index], types={"price": "decimal"})
+        for number in range(5):
+            sales.put(
+                f"s{number}",
+                {"open": number > 1, "price": f"{number}.10", "at": f"2027-0{number // 3 + 1}-05"},
+            )
+    heading, *rows = cafes("list", "--group-by", "open", "--sum", "price", collection="sales").lines
+    assert heading.split() == ["open", "records", "sum", "of", "price"]
+    assert [row.split() for row in rows] == [["false", "2", '"1.2"'], ["true", "3", '"9.3"']]
+    found = cafes("list", "--group-by", "month(at)", "--json", collection="sales").json
+    assert [(group["key"], group["count"]) for group in found] == [(["2027-01"], 3), (["2027-02"], 2)]
+    [line] = cafes("list", "--sum", "price", "--json-lines", collection="sales").lines
+    assert json.loads(line)["values"] == ["10.5"]
+    where = ["--where", '{"open": true}', "--order-by=-price", "--explain"]
+    [plan] = cafes("list", *where, collection="sales").lines
+    assert plan == 'finds 3 records by the index of "open, -price"; the index has them in order'
+    assert cafes("list", *where, "--json", collection="sales").json["access"] == "index"
+    assert "open+-price" in cafes.run("list", cafes.name, subject="records").out
+    for wrong, says in [
+        (["--group-by", "open", "--limit", "1"], "--group-by and --sum go with --where only"),
+        (["--explain", "--search", "a"], "--explain does not go with"),
+        (["--group-by", "tags[*]"], "several elements"),
+    ]:
+        assert says in cafes("list", *wrong, collection="sales", code=2).err
 
 
 def test_near(cafes):

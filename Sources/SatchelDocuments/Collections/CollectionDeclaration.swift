@@ -85,7 +85,8 @@ extension RecordStore {
 
 /// An index of the values at one path of the documents, or at several.
 public struct RecordIndex: Equatable, Sendable {
-  /// "a.b" or a JSON Pointer; "lines[*].sku" for the elements of an array, or "first(a)", "length(a)", "lower(a)". Of
+  /// "a.b" or a JSON Pointer; "lines[*].sku" for the elements of an array, or "first(a)", "length(a)", "lower(a)",
+  /// "year(a)", "month(a)", "day(a)". Of
   /// several, a "-" before one means that its order is descending.
   public var paths: [String]
   /// Whether two records must not have the same values. Null and missing values do not count.

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A value that is computed from the one at a path: "first(tags)", "length(tags)", "lower(title)".
+/// A value that is computed from the one at a path: "first(tags)", "length(tags)", "lower(title)", "month(added)".
 ///
 /// A member of such a name is reached by a JSON Pointer.
 struct ComputedPath: Equatable, Sendable {
@@ -13,6 +13,8 @@ struct ComputedPath: Equatable, Sendable {
     case length
     /// A string in lower case.
     case lower
+    /// The parts of a time in any form of ISO 8601, in UTC: "2027", "2027-03", "2027-03-05".
+    case year, month, day
   }
 
   let function: Function
@@ -53,8 +55,19 @@ struct ComputedPath: Equatable, Sendable {
       return .int(bytes.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) })
     case (.lower, .string): return .ownedString(Array(document.text(location).lowercased().utf8))
     case (.lower, _): return document.field(location)
+    case (.year, .string): return date(document.text(location), 4)
+    case (.month, .string): return date(document.text(location), 7)
+    case (.day, .string): return date(document.text(location), 10)
     default: return .missing
     }
+  }
+
+  /// Returns the first characters of the date of a time in UTC.
+  private func date(_ text: String, _ count: Int) -> FieldValue {
+    guard text.utf8.count <= RecordType.longestTime, let time = ISODateTime(anyForm: text),
+      ISODateTime.years.contains(time.seconds)
+    else { return .missing }
+    return .ownedString(Array(ISODateTime.text(seconds: time.seconds).utf8.prefix(count)))
   }
 
   private func typed(_ location: DocumentReader.Location, _ document: DocumentReader) -> FieldValue {

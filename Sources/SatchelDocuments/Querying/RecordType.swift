@@ -170,7 +170,7 @@ extension RecordType {
   }
 
   /// The number of bytes of a text that may be a time: no clock has more digits.
-  private static let longestTime = 100
+  static let longestTime = 100
 
   private static func key(of time: ISODateTime) -> [UInt8] {
     var key: [UInt8] = []

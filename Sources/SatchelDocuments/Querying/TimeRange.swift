@@ -19,10 +19,10 @@ struct TimeRange: Sendable {
     }
     let day = 86_400 as Int64
     func date(_ seconds: Int64) -> [UInt8] { Array(ISODateTime.text(seconds: seconds).utf8.prefix(10)) }
-    let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
-    lower = years.contains(time.seconds - day) ? date(time.seconds - day) : []
+    lower = ISODateTime.years.contains(time.seconds - day) ? date(time.seconds - day) : []
     // Every digit is less than a colon.
-    upper = years.contains(time.seconds + 2 * day) ? date(time.seconds + 2 * day) : [UInt8(ascii: ":")]
+    upper =
+      ISODateTime.years.contains(time.seconds + 2 * day) ? date(time.seconds + 2 * day) : [UInt8(ascii: ":")]
   }
 
   static func isFixed(_ text: UnsafeRawBufferPointer) -> Bool {

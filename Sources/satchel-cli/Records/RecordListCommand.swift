@@ -19,12 +19,17 @@ struct RecordListCommand: ParsableCommand {
         satchel records list planner.satchel tasks --all --json-lines > tasks.jsonl
         satchel records list planner.satchel notes --search "creme bru"
         satchel records list planner.satchel cafes --near 47.37,8.54,500 --where '{"open": true}'
+        satchel records list planner.satchel sales --group-by 'month(at)' --sum total
+        satchel records list planner.satchel sales --where '{"paid": true}' --order-by=-at --explain
 
       Conditions of --where: eq, ne, lt, lte, gt, gte, in, prefix, contains, exists; also any, all and not.
 
       --search finds the records that have all of some words in the texts that the collection declares as \
       "search", the best first; --near those within a distance of a position that it declares in "positions", \
       the nearest first. Each prints the record, and what is known of the hit.
+
+      --group-by counts the records with the same values, and --sum adds up numbers, of each group or of all \
+      records. --explain prints how the query finds, tests and sorts records, and lists none.
 
       --json prints an array on one line; --json-lines an object for each record, which "import" can read.
 
@@ -69,6 +74,19 @@ struct RecordListCommand: ParsableCommand {
   @Flag(help: "List all matching records.")
   var all = false
 
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Count the records with the same value; repeatable.", valueName: "path"))
+  var groupBy: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("The sum of the numbers at a path; repeatable.", valueName: "path"))
+  var sum: [String] = []
+
+  @Flag(help: "Print how the query runs.")
+  var explain = false
+
   @Flag(help: "Print a JSON object on a line for each record or collection.")
   var jsonLines = false
 
@@ -85,9 +103,15 @@ struct RecordListCommand: ParsableCommand {
     if limit != nil, all { throw ValidationError("--limit and --all exclude each other") }
     if arguments.json, jsonLines { throw ValidationError("--json and --json-lines exclude each other") }
     let searches = search != nil || near != nil
-    if collection == nil, filter != nil || !orderBy.isEmpty || limit != nil || all || searches {
-      throw ValidationError("--where, --order-by, --limit, --all, --search and --near need a collection")
+    if collection == nil, filter != nil || !orderBy.isEmpty || limit != nil || all || searches || isAnswer {
+      throw ValidationError(
+        "--where, --order-by, --limit, --all, --search, --near, --group-by, --sum and --explain need a collection"
+      )
     }
+    if isGrouped, explain || searches || !orderBy.isEmpty || limit != nil || all {
+      throw ValidationError("--group-by and --sum go with --where only")
+    }
+    if explain, searches { throw ValidationError("--explain does not go with --search and --near") }
     if search != nil, near != nil { throw ValidationError("--search and --near exclude each other") }
     if path != nil, near == nil { throw ValidationError("--path needs --near") }
     if searches, !orderBy.isEmpty {
@@ -95,11 +119,16 @@ struct RecordListCommand: ParsableCommand {
     }
   }
 
+  private var isGrouped: Bool { !groupBy.isEmpty || !sum.isEmpty }
+  private var isAnswer: Bool { isGrouped || explain }
+
   func run() throws {
     let store = try arguments.open()
     defer { try? store.close() }
     guard let collection else { return try listCollections(of: store) }
     let records = try RecordArguments.collection(collection, of: store)
+    if isGrouped { return try listGroups(of: records) }
+    if explain { return try printPlan(of: records) }
     if search != nil || near != nil { return try listHits(of: records) }
     var query = self.query
     query.limit = all ? nil : limit ?? 100
@@ -148,6 +177,33 @@ struct RecordListCommand: ParsableCommand {
     if isHumanReadable, hits.count > shown.count, limit == nil {
       Terminal.printError("there are more; --all lists them")
     }
+  }
+
+  private func listGroups(of records: RecordCollection) throws {
+    let groups = try records.aggregate(
+      sum.map { RecordAggregate(.sum, $0) }, where: filter, groupBy: groupBy)
+    let output = try Output()
+    if arguments.json {
+      try output.put(JSONValue.array(groups.map(\.json)).plainText + "\n")
+    } else if jsonLines {
+      for group in groups { try output.put(group.json.plainText + "\n") }
+    } else {
+      let heading = groupBy.map(\.printable) + ["records"] + sum.map { "sum of \($0.printable)" }
+      let rows = try groups.map { group in
+        try group.key.map { try $0.plainText } + ["\(group.count)"] + group.values.map { try $0.plainText }
+      }
+      try output.put(Terminal.table([heading] + rows) + "\n")
+    }
+    try output.finish()
+  }
+
+  private func printPlan(of records: RecordCollection) throws {
+    var query = self.query
+    query.limit = all ? nil : limit ?? 100
+    let plan = try records.explain(query)
+    let output = try Output()
+    try output.put(try (arguments.json || jsonLines ? plan.json.plainText : plan.text.printable) + "\n")
+    try output.finish()
   }
 
   private var query: RecordQuery {
@@ -215,7 +271,8 @@ private enum CollectionTable {
   private static func indexes(_ json: JSONValue) -> [String] {
     (json.arrayValue ?? []).map { index in
       let isUnique = index["unique"]?.boolValue ?? false
-      return (index["path"]?.stringValue ?? "") + (isUnique ? " (unique)" : "")
+      let several = (index["paths"]?.arrayValue ?? []).compactMap(\.stringValue).joined(separator: "+")
+      return (index["path"]?.stringValue ?? several) + (isUnique ? " (unique)" : "")
     }
   }
 

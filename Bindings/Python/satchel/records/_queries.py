@@ -18,7 +18,7 @@ from satchel.records._declarations import items_of
 __all__ = ["Paths", "check_members", "check_path", "lend_condition", "lend_query"]
 
 _LARGEST = 2**63 - 1
-_COMPUTED = re.compile(r"(first|length|lower)\((.*)\)", re.DOTALL)
+_COMPUTED = re.compile(r"(first|length|lower|year|month|day)\((.*)\)", re.DOTALL)
 
 
 class Paths:
