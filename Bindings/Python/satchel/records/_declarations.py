@@ -43,11 +43,11 @@ Step = Callable[[Dict[str, Any]], Any]
 class Index:
     """An index of the records by the value at ``path``, or by those at a list of paths.
 
-    A path may also be ``"lines[*].sku"``, which every item of a list has, and ``"first(a)"``, ``"length(a)"``,
-    ``"lower(a)"``, ``"year(a)"``, ``"month(a)"`` or ``"day(a)"``; ``"-"`` before one of several is its descending order. ``unique`` refuses records with
-    the same values; null and missing ones do not count. ``where`` is the condition of the records in the
-    index: queries with the same condition use it. ``type`` is that of the values at the one path, as in
-    ``types`` of ``store.records``.
+    A path may also be ``"lines[*].sku"``, which every item of a list has, and ``"first(a)"``,
+    ``"length(a)"``, ``"lower(a)"``, ``"year(a)"``, ``"month(a)"`` or ``"day(a)"``; ``"-"`` before one of
+    several is its descending order. ``unique`` refuses records with the same values; null and missing ones
+    do not count. ``where`` is the condition of the records in the index: queries with the same condition use
+    it. ``type`` is that of the values at the one path, as in ``types`` of ``store.records``.
     """
 
     path: Union[str, Sequence[str]]
