@@ -105,7 +105,17 @@ package final class RecordTextIndex: Sendable {
         throw error
       }
     } catch let error as SatchelError where error.mayBeAboutIndex {
-      // All of it is derived from the documents.
+      try discard(connection)
+    }
+  }
+
+  /// Gives up an index that FTS5 cannot write to, which the next search makes again.
+  private static func discard(_ connection: Connection) throws {
+    do {
+      // Only this makes FTS5 forget what it could not write; until then, newer versions try it in every statement.
+      try connection.execute("INSERT INTO record_text(record_text) VALUES('rebuild')")
+      try RecordSearchState.clearAll(.text, connection)
+    } catch let error as SatchelError where error.mayBeAboutIndex {
       try remake(connection)
     }
   }
