@@ -53,7 +53,8 @@ public func satchel_regions_download(
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
-    let (region, source) = (try region(name, store), try Handles.sources.borrow(source).source)
+    let source = try Handles.sources.borrow(source).source
+    let region = try region(name, store)
     let reader = try OptionsReader(options)
     let host = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
     var choices = RegionDownloadOptions()

@@ -7,6 +7,7 @@ MAY_BE_NULL = {
     ("satchel_store_close", 0),
     ("satchel_interrupt_attach", 0),
     ("satchel_store_sign_out", 1),
+    ("satchel_store_detach", 1),
 }
 
 #: The roles of a function's handles, bytes and paths, in the order of its arguments.
