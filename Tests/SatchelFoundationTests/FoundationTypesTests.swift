@@ -62,6 +62,26 @@ struct FoundationTypesTests {
     #expect(try store.state.get("visit", as: Visit.self) == visit)
   }
 
+  @Test("typed fields compare dates, decimals, UUIDs, URLs, data and enumerations in the form of documents")
+  func fields() throws {
+    let store = try Store(path: ":memory:")
+    let visits = try store.records(
+      "visits", indexes: [RecordIndex("at")], types: ["at": .time, "price": .decimal])
+    let visit = try full()
+    try visits.put("a", visit)
+    try visits.put("b", ["at": "2026-11-23T13:00:01+01:00", "price": "9.5"] as JSONValue)
+    let (at, price) = (Field<Date>("at"), Field<Decimal>("price"))
+    #expect(try visits.ids(RecordQuery(at == visit.at)) == ["a"])
+    #expect(try visits.ids(RecordQuery(at >= visit.at, order: [at.descending])).last == "a")
+    #expect(try visits.ids(RecordQuery(price >= 9)) == (visit.price >= 9 ? ["a", "b"] : ["b"]))
+    #expect(try visits.ids(RecordQuery(Field<UUID>("key") == visit.key)) == ["a"])
+    #expect(try visits.ids(RecordQuery(Field<URL>("page") == visit.page)) == ["a"])
+    #expect(try visits.ids(RecordQuery(Field<Data>("ticket") == visit.ticket)) == ["a"])
+    if let tag = visit.tags.first {
+      #expect(try visits.ids(RecordQuery(Field<Set<String>>("tags").contains(tag))) == ["a"])
+    }
+  }
+
   @Test(
     "times with other offsets and digits are read",
     arguments: [
