@@ -5451,6 +5451,7 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * | `modified`    | integer | Unix ms                                    |
  * | `sync_status` | string  | see below                                  |
  * | `document`    | object  | the document                               |
+ * | `included`    | object  | the related records that a query includes  |
  *
  * A sync status is "local" while the store is not bound to a remote, "pending" for a change
  * that is not sent, "synced", "waiting" for a remote version that cannot be applied yet,
@@ -5468,7 +5469,14 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * | `offset`    | integer         | the number of records to skip                    |
  * | `after`     | string          | the cursor of a page, see satchel_records_page() |
  * | `select`    | array           | the paths of the values that documents have      |
+ * | `include`   | array           | the paths of relations whose records are returned as well |
  * | `documents` | boolean         | false leaves out `document`                      |
+ *
+ * `included` of a record of the result maps the paths of `include` to the related @ref
+ * json_record "record" or null, or to an array of records for a relation to many, in the
+ * order of the ids in the document; ids without a record are left out. Each related record is read
+ * once, in the same snapshot. A path that is not a declared relation is SATCHEL_EINVALID,
+ * and so is `include` of satchel_records_watch().
  *
  * A condition maps paths to values ({path: value}) or to operators ({path: {"eq", "ne",
  * "lt", "lte", "gt", "gte", "in": [...], "prefix": string, "contains": value, "exists":

@@ -111,7 +111,7 @@ extension RecordCollection {
     TypedRecord(
       id: record.id, revision: record.revision, created: record.created, modified: record.modified,
       syncStatus: record.syncStatus, document: try decoded(record.document, record.id, as: type),
-      stored: record.body)
+      stored: record.body, included: record.included)
   }
 
   private func decoded<Document: Decodable>(

@@ -21,6 +21,8 @@ public struct TypedRecord<Document>: Identifiable {
   public var document: Document
   /// The stored document from which `document` was decoded.
   let stored: [UInt8]
+  /// The related records that the query includes.
+  public var included = IncludedRecords()
 
   public subscript<Member>(dynamicMember member: WritableKeyPath<Document, Member>) -> Member {
     get { document[keyPath: member] }
@@ -34,16 +36,24 @@ public struct TypedRecord<Document>: Identifiable {
 
 extension TypedRecord: Sendable where Document: Sendable {}
 extension TypedRecord: Equatable where Document: Equatable {}
-extension TypedRecord: Hashable where Document: Hashable {}
+extension TypedRecord: Hashable where Document: Hashable {
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(revision)
+    hasher.combine(document)
+  }
+}
 
 extension TypedRecord: CustomStringConvertible, JSONConvertible where Document: Encodable {
   /// The JSON object that the C interface returns.
   public var json: JSONValue {
     get throws {
-      [
+      var object: JSONObject = [
         "id": .string(id), "revision": .int(revision), "created": .int(created), "modified": .int(modified),
         "sync_status": .string(syncStatus.rawValue), "document": try JSONValue(encoding: document),
       ]
+      if !included.isEmpty { object["included"] = try included.json }
+      return .object(object)
     }
   }
 }

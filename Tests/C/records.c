@@ -301,6 +301,30 @@ static void update_and_delete(void) {
     satchel_records_free(parts);
 }
 
+/* Related records that a query includes. */
+static void include(void) {
+    satchel_records *makers = opened("{\"name\":\"makers\"}", false);
+    satchel_records *goods = opened(
+        "{\"name\":\"goods\",\"relations\":{\"maker\":{\"collection\":\"makers\"},"
+        "\"sellers\":{\"collection\":\"makers\",\"on_delete\":\"nullify\",\"many\":true}}}",
+        false);
+    must(put(makers, "m1", "{\"name\":\"Lopes\"}"), "the maker");
+    must(put(goods, "g1", "{\"maker\":\"m1\",\"sellers\":[\"m1\"]}"), "what it makes");
+    must(put(goods, "g2", "{}"), "what has no maker");
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_records_list(goods, text("{\"include\":[\"maker\",\"sellers\"]}"), &found), "listing");
+    CHECK(strstr(found.data, "\"included\":{\"maker\":{\"id\":\"m1\",\"revision\":1,") != NULL &&
+              strstr(found.data, "\"sellers\":[{\"id\":\"m1\",") != NULL &&
+              strstr(found.data, "\"document\":{},\"included\":{\"maker\":null,\"sellers\":[]}}") != NULL,
+          "%s", found.data);
+    satchel_buffer_free(&found);
+    CHECK(satchel_records_page(goods, text("{\"include\":[\"makers\"]}"), &found) == SATCHEL_EINVALID &&
+              strstr(satchel_error_message(), "\"maker\", \"sellers\"") != NULL,
+          "%s", satchel_error_message());
+    satchel_records_free(goods);
+    satchel_records_free(makers);
+}
+
 /* Fields that are stored encrypted, with the key of state. */
 static void seal(void) {
     satchel_records *people = opened("{\"name\":\"people\",\"sensitive\":[\"token\"]}", false);
@@ -385,6 +409,7 @@ int main(int argc, char **argv) {
     warn();
     put_valid();
     update_and_delete();
+    include();
     seal();
     warn_of_large_strings();
     attach(argv[1]);

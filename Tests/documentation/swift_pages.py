@@ -40,7 +40,7 @@ class SwiftPages:
         shutil.rmtree(self.package, ignore_errors=True)
         products = ", ".join(
             f'.product(name: "{product}", package: "Satchel")'
-            for product in ("Satchel", "SatchelCatalogue", "SatchelJSON")
+            for product in ("Satchel", "SatchelCatalogue", "SatchelFoundation", "SatchelJSON")
         )
         targets = ""
         for page, blocks in programs.items():

@@ -224,6 +224,7 @@ def record_query(dice: Dice) -> dict[str, object]:
         "order_by": dice.choice(["level", "-title", "@created", ["level", "-@id"], "level desc"]),
         "nulls": dice.choice(["first", "last", "middle"]),
         "select": dice.choice([["title"], ["notes", "a.b"], ["@id"], [1]]),
+        "include": dice.choice([["course"], ["course", "notes"], [1]]),
         "after": dice.choice(["", "AQ==", "AQ" + "A" * 30]),
         "limit": dice.choice([0, 1, 5, 2**40]),
         "offset": dice.choice([0, 1, 2**40]),

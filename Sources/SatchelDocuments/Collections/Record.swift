@@ -15,6 +15,8 @@ public struct Record: Equatable, Sendable, Identifiable, JSONConvertible {
   public var syncStatus: SyncStatus
   /// The document, byte for byte as it was written; empty when a query excludes documents.
   public var body: [UInt8]
+  /// The related records that the query includes.
+  public var included = IncludedRecords()
 
   /// The document as a JSON value.
   ///
@@ -39,6 +41,7 @@ extension Record {
         "sync_status": .string(syncStatus.rawValue),
       ]
       if !body.isEmpty { object["document"] = try document }
+      if !included.isEmpty { object["included"] = try included.json }
       return .object(object)
     }
   }

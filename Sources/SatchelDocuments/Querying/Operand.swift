@@ -223,6 +223,13 @@ struct Candidate: ~Copyable {
   /// Every document that leaves the library was checked here.
   func checkDocument() throws { try RecordRow.check(body, of: key) }
 
+  /// Returns the related records that the query includes; none where it includes no relation.
+  func included() throws -> IncludedRecords {
+    guard let related = status.related else { return IncludedRecords() }
+    try checkDocument()
+    return try related.records(of: document)
+  }
+
   /// Returns a copy that does not borrow from the statement.
   func record(withDocument: Bool) throws -> Record {
     let document = withDocument ? try plain { Array($0) } : []

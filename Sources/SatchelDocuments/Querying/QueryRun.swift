@@ -7,12 +7,14 @@ struct QueryRun {
   let row: CollectionState
   let rules: CollectionRules
   let fetch: RecordFetch
+  private let store: RecordStore
 
   init(_ collection: RecordCollection, _ connection: Connection, row: CollectionState) throws {
     self.connection = connection
     self.row = row
     rules = try row.rules
-    fetch = RecordFetch(connection, row, store: collection.store)
+    store = collection.store
+    fetch = RecordFetch(connection, row, store: store)
   }
 
   /// Rejects paths to values that no document has, and to sensitive fields.
@@ -35,6 +37,7 @@ struct QueryRun {
   func check(_ query: CompiledQuery) throws {
     try check(query.filter)
     try check(query.order.map(\.path))
+    _ = try included(by: query)
     guard let projection = query.projection else { return }
     let schema = try rules.schema
     try projection.eachPath { try schema?.checkPath($0, of: rules.name) }
@@ -146,6 +149,9 @@ struct QueryRun {
     try check(query)
     var window = query.window
     guard !window.isOver else { return }
+    if !query.include.isEmpty {
+      try fetch.include(RelatedRecordReader(included(by: query), connection, of: store))
+    }
     let plan = try plan(query.filter, order: query.order, wanted: query.wanted)
     switch plan.order {
     case .insertion:

@@ -175,6 +175,12 @@ extension Candidate {
   func writeElement(into bytes: inout [UInt8], for query: CompiledQuery) throws {
     if bytes.last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
     try write(into: &bytes, for: query)
+    let included = try included()
+    guard !included.isEmpty else { return }
+    bytes[bytes.count - 1] = UInt8(ascii: ",")
+    bytes.append(contentsOf: #""included":"#.utf8)
+    included.write(into: &bytes)
+    bytes.append(UInt8(ascii: "}"))
   }
 
   /// Returns a copy of what a query wants of the record.
@@ -183,6 +189,7 @@ extension Candidate {
     if query.wantsDocuments, let projection = query.projection {
       record.body = record.body.withUnsafeBytes { projection.apply(to: $0) }
     }
+    record.included = try included()
     return record
   }
 }

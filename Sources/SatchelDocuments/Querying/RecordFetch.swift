@@ -7,20 +7,34 @@ struct RecordFetch {
   private let connection: Connection
   private let row: CollectionState
   private let status: RecordStatusReader
+  private let isRelated: Bool
 
-  /// - Parameter store: required to read sensitive fields
-  init(_ connection: Connection, _ row: CollectionState, store: RecordStore? = nil) {
+  /// - Parameters:
+  ///   - store: required to read sensitive fields
+  ///   - isRelated: whether the records are read while another fetch reads one
+  init(
+    _ connection: Connection, _ row: CollectionState, store: RecordStore? = nil, isRelated: Bool = false
+  ) {
+    self.isRelated = isRelated
     self.connection = connection
     self.row = row
     status = RecordStatusReader(connection, row, store: store)
   }
 
+  /// Sets the reader of the related records that are returned with each record.
+  func include(_ reader: RelatedRecordReader) { status.related = reader }
+
   /// Reads one record; returns nil when it does not exist, or has another id than `key`.
   func one<Result>(
     _ record: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
   ) throws -> Result? {
-    let statement = try connection.prepared(
-      "SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id = ?")
+    // A statement of its own: that of the record that refers to this one has not ended.
+    let statement =
+      isRelated
+      ? try connection.prepared(
+        "SELECT id, key, revision, created, modified, body, is_sealed FROM record AS related WHERE id = ?")
+      : try connection.prepared(
+        "SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id = ?")
     defer { statement.reset() }
     try statement.bind(.integer(record), at: 1)
     guard try statement.step() else { return nil }
@@ -54,6 +68,8 @@ final class RecordStatusReader {
   private lazy var reader = Result { try SyncStatusReader(connection, collection: row.name) }
 
   private let store: RecordStore?
+  /// Nil where the query includes no related records.
+  var related: RelatedRecordReader?
 
   init(_ connection: Connection, _ row: CollectionState, store: RecordStore?) {
     self.connection = connection

@@ -32,6 +32,8 @@ public struct RecordQuery: Sendable {
   public var after: String?
   /// The paths of the values that returned documents have; nil for whole documents.
   public var select: [String]?
+  /// The paths of declared relations whose records are returned as well: `Record.included`.
+  public var include: [String]?
   /// The maximum number of records; nil for no limit.
   public var limit: Int?
   /// The number of matching records to skip.
@@ -46,8 +48,8 @@ public struct RecordQuery: Sendable {
     self.offset = offset
   }
 
-  /// Reads `{"where", "order_by", "nulls", "limit", "offset", "after", "select", "documents"}`; all members are
-  /// optional.
+  /// Reads `{"where", "order_by", "nulls", "limit", "offset", "after", "select", "include", "documents"}`; all members
+  /// are optional.
   ///
   /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
   package init(json: JSONValue) throws {
@@ -61,7 +63,7 @@ public struct RecordQuery: Sendable {
   private mutating func read(_ key: String, _ value: JSONValue) throws {
     switch (key, value) {
     case ("where", .null), ("order_by", .null), ("limit", .null), ("offset", .null), ("nulls", .null),
-      ("after", .null), ("select", .null):
+      ("after", .null), ("select", .null), ("include", .null):
       break
     case ("where", _): filter = try RecordFilter(value, at: "/where")
     case ("order_by", .string(let text)): order = [Order(text: text)]
@@ -78,14 +80,9 @@ public struct RecordQuery: Sendable {
     case ("nulls", _): throw JSONError("must be first or last", pointer: "/nulls")
     case ("after", .string(let cursor)): after = cursor
     case ("after", _): throw JSONError("must be the cursor of a page", pointer: "/after")
-    case ("select", .array(let elements)):
-      select = try elements.enumerated().map { position, element in
-        guard case .string(let path) = element else {
-          throw JSONError("must be a path", pointer: "/select/\(position)")
-        }
-        return path
-      }
-    case ("select", _): throw JSONError("must be an array of paths", pointer: "/select")
+    case ("select", .array(let elements)): select = try Self.paths(elements, at: "/select")
+    case ("include", .array(let elements)): include = try Self.paths(elements, at: "/include")
+    case ("select", _), ("include", _): throw JSONError("must be an array of paths", pointer: "/" + key)
     case ("limit", .int(let count)) where count >= 0: limit = Int(count)
     case ("offset", .int(let count)) where count >= 0: offset = Int(count)
     case ("documents", .bool(let wanted)): wantsDocuments = wanted
@@ -94,9 +91,18 @@ public struct RecordQuery: Sendable {
     case ("documents", _): throw JSONError("must be true or false", pointer: "/documents")
     default:
       throw JSONError(
-        "unknown member of a query; the members are where, order_by, nulls, limit, offset, after, select and "
-          + "documents",
+        "unknown member of a query; the members are where, order_by, nulls, limit, offset, after, select, "
+          + "include and documents",
         pointer: "/" + JSONPointer.escaped(key))
+    }
+  }
+
+  private static func paths(_ elements: [JSONValue], at pointer: String) throws -> [String] {
+    try elements.enumerated().map { position, element in
+      guard case .string(let path) = element else {
+        throw JSONError("must be a path", pointer: "\(pointer)/\(position)")
+      }
+      return path
     }
   }
 }
@@ -122,6 +128,8 @@ final class CompiledQuery: Sendable {
   let window: QueryWindow
   let after: QueryCursor?
   let projection: Projection?
+  /// The paths of the relations whose records are returned as well.
+  let include: [FieldPath]
   let wantsDocuments: Bool
   private let source: RecordQuery
 
@@ -140,6 +148,7 @@ final class CompiledQuery: Sendable {
     window = QueryWindow(offset: max(0, query.offset), limit: query.limit.map { max(0, $0) })
     after = try query.after.map { [order] in try QueryCursor($0, order) }
     projection = try query.select.map { try Projection($0) }
+    include = try (query.include ?? []).map { try FieldPath($0) }
   }
 
   /// Returns the query for a collection whose paths have types.

@@ -50,6 +50,11 @@ private final class LiveResults: Sendable {
 
   init(_ collection: RecordCollection, _ query: RecordQuery) throws {
     self.collection = collection
+    guard query.include?.isEmpty ?? true else {
+      throw SatchelError(
+        .invalid,
+        "\(collection.name): query: /include: a live query follows one collection: it has no related records")
+    }
     self.query = try CompiledQuery(query)
     key = LiveQueries.Key(
       collection: collection.name, version: collection.version, query: query.signature)

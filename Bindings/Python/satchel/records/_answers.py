@@ -9,7 +9,7 @@ from satchel._library import json_answer, library
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 from satchel.records._queries import check_path, lend_query
-from satchel.records._reading import ReadableCollection
+from satchel.records._reading import ReadableCollection, included_paths
 from satchel.records._values import Page, QueryPlan, record_of
 from satchel.values import record_from
 
@@ -34,6 +34,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
         after: Optional[str] = None,
         nulls: Optional[str] = None,
         select: Optional[Iterable[str]] = None,
+        include: Optional[Iterable[str]] = None,
     ) -> Page[_Document]:
         """The first records that match, and where the next page begins.
 
@@ -43,7 +44,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
 
         A cursor names a place in the order: records that are written or deleted between two pages make none
         appear twice, and none that keeps its place missing. Where an index has the order, each page costs the
-        same. ``where``, ``order_by``, ``nulls`` and ``select`` are those of :meth:`list`.
+        same. ``where``, ``order_by``, ``nulls``, ``select`` and ``include`` are those of :meth:`list`.
 
         :param limit: the maximum number of records of the page
         :param after: the ``cursor`` of the page before
@@ -57,6 +58,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
             after=after,
             nulls=nulls,
             select=self._selected(select),
+            include=included_paths(include),
         )
         found = json_answer(library.satchel_records_page, self._pointer, lent)
         return Page(

@@ -42,7 +42,7 @@ from satchel.records._watch import Watch
 if TYPE_CHECKING:
     from satchel.store import Store
 
-__all__ = ["ReadableCollection", "ids_of"]
+__all__ = ["ReadableCollection", "ids_of", "included_paths"]
 
 _Document = TypeVar("_Document")
 # The number of records that iterate() reads at once.
@@ -205,6 +205,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         *,
         nulls: Optional[str] = None,
         select: Optional[Iterable[str]] = None,
+        include: Optional[Iterable[str]] = None,
     ) -> List[Record[_Document]]:
         """The records that match, see :mod:`satchel.records`; by default all, in the order of insertion.
 
@@ -218,13 +219,24 @@ class ReadableCollection(Dependent, Generic[_Document]):
             default before all others in ascending order, and after them in descending order
         :param select: the paths of the values that the documents have; for a collection that was not opened
             ``of`` a dataclass
+        :param include: the paths of declared relations: ``record.included[path]`` is the related
+            :class:`satchel.records.Record`, or None, or a list of them where the relation is to many, in the
+            order of their ids; ids without a record are left out. Each related record is read once, in the
+            same snapshot
         :raises InvalidArgument: for an invalid operator or path, also for one that ends like the syntax of
             another library ("due desc", "due__gt"), and as in :meth:`get`; for a path to what no
             document can have: the dataclass that the collection was opened ``of`` has no such field, or the
             schema forbids it. The message names the one that was probably meant
         """
         lent = lend_query(
-            where, order_by, limit, offset, known=self._paths, nulls=nulls, select=self._selected(select)
+            where,
+            order_by,
+            limit,
+            offset,
+            known=self._paths,
+            nulls=nulls,
+            select=self._selected(select),
+            include=included_paths(include),
         )
         found = json_answer(library.satchel_records_list, self._pointer, lent)
         return Rows([record_of(each, self._read) for each in found])
@@ -348,6 +360,11 @@ class ReadableCollection(Dependent, Generic[_Document]):
             return f"<p>{escaped(repr(self))}: {escaped(str(error))}</p>"
         title = f"<p>{escaped(self._name)}: {count} record{'' if count == 1 else 's'}</p>"
         return title + html_of_some(shown, count)
+
+
+def included_paths(include: Any) -> Optional[List[Any]]:
+    """The paths of the relations that a query includes."""
+    return None if include is None else items_of(include, "include")
 
 
 def ids_of(ids: Any) -> List[str]:

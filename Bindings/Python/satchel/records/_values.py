@@ -43,6 +43,8 @@ class Record(Mapping[str, Any], Generic[_Document]):
     ``sync_status`` is "local" (the store is not bound to a remote), "pending" (not sent yet), "synced",
     "waiting" (for a remote version that cannot be applied yet) or "conflict" (the host has to decide).
     ``document`` is a dict, or what the collection was opened ``of``.
+    ``included`` are the related records that a query includes, by the path of the relation: a Record or None,
+    or a list of Records of a relation to many; their documents are dicts.
 
     Also a mapping of the document: ``record["title"]`` is ``record.document["title"]``, and a record equals
     a dict with the same members. Two records are equal when all their fields are. Written to a collection or
@@ -55,6 +57,7 @@ class Record(Mapping[str, Any], Generic[_Document]):
     modified: int
     sync_status: str
     document: _Document
+    included: Dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def created_at(self) -> datetime:
@@ -265,4 +268,13 @@ def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Doc
     :param read: converts the document; it receives the record's id for its messages
     """
     answer["document"] = read(answer["document"], answer["id"])
+    included = answer.get("included")
+    answer["included"] = {} if included is None else {path: _related(each) for path, each in included.items()}
     return record_from(Record, answer)
+
+
+def _related(answer: Any) -> Any:
+    """The related record or records of one relation."""
+    if isinstance(answer, list):
+        return [_related(each) for each in answer]
+    return None if answer is None else record_from(Record, answer, included={})
