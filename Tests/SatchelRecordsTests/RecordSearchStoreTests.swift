@@ -114,7 +114,8 @@ struct RecordSearchStoreTests {
     try tamper(sql)
     let store = try Store(path: path)
     let found = try store.check()
-    #expect(Set(found.map(\.code)).isSubset(of: ["record_text", "record_position", "integrity"]) && !found.isEmpty)
+    #expect(
+      Set(found.map(\.code)).isSubset(of: ["record_text", "record_position", "integrity"]) && !found.isEmpty)
     try store.recordStore.database.write {
       try RecordTextIndex.remake($0.connection)
       try RecordPositionIndex.remake($0.connection)
