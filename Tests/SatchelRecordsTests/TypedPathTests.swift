@@ -107,7 +107,8 @@ struct TypedPathTests {
     try shelf.expectSound()
     let many = (0..<9).map { "p\($0)" }
     for (types, indexes): ([String: RecordType], [RecordIndex]) in [
-      ([:], [RecordIndex(paths: many)]), ([:], [RecordIndex(paths: [])]), (["@id": .time], []),
+      ([:], [RecordIndex(paths: many)]), ([:], [RecordIndex(paths: [])]), ([:], [RecordIndex("-due")]),
+      (["@id": .time], []),
       (["a": .time, "/a": .time], []),
       (["a": .time], [RecordIndex("a", type: .decimal)]),
     ] {

@@ -37,6 +37,12 @@ struct IndexDefinition: Sendable {
 
   private func check(_ index: RecordIndex) throws {
     let name = index.paths.joined(separator: ", ")
+    if parts.count == 1, name.utf8.first == UInt8(ascii: "-") {
+      throw SatchelError(
+        .invalid,
+        "an index of \"\(name)\": an index of one path has both orders: declare \"\(name.dropFirst())\"; a member of that "
+          + "name is \"/\(name)\"")
+    }
     for (position, part) in parts.enumerated() {
       if parts[..<position].contains(where: { $0.path == part.path }) {
         throw SatchelError(.invalid, "the index of \"\(name)\" has \"\(part.path.text)\" twice")
