@@ -116,7 +116,7 @@ def test_collections(run, declared):
     courses, grades = run("list", declared.name, "--json", subject="records").json
     assert courses == {
         "name": "courses", "version": 2, "count": 1, "relations": {}, "on_conflict": "newest_wins",
-        "synced": True, "sensitive": [], "search": [], "positions": [], "warnings": [],
+        "synced": True, "sensitive": [], "search": [], "positions": [], "types": {}, "warnings": [],
         "indexes": [{"path": "credits", "unique": False}, {"path": "code", "unique": True}],
     }  # fmt: skip
     relation = {"collection": "courses", "on_delete": "cascade", "many": False}
