@@ -53,6 +53,8 @@ public func satchel_regions_download(
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
+    // Handles are examined before names.
+    _ = try Handles.stores.borrow(store)
     let source = try Handles.sources.borrow(source).source
     let region = try region(name, store)
     let reader = try OptionsReader(options)

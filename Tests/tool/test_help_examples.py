@@ -122,6 +122,8 @@ def fill_planner(folder, name="planner.satchel"):
         notes.put("a", {"title": "Crème brûlée"})
         cafes = store.records("cafes", positions=["at"])
         cafes.put("odeon", {"open": True, "at": {"lat": 47.3697, "lon": 8.5391}})
+        sales = store.records("sales")
+        sales.put("s1", {"paid": True, "at": "2027-03-05T09:30:00Z", "total": 12})
         store.state.set("theme", "dark")
         store.state.set("window.width", 800)
 
