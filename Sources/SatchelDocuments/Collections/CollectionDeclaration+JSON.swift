@@ -38,9 +38,9 @@ extension CollectionDeclaration {
         relations[path] = try RecordRelation(value, at: "/relations/" + JSONPointer.escaped(path))
       }
       self.relations = relations
-    case ("sensitive", _): sensitive = try Self.paths(value, key)
-    case ("search", _): search = try Self.paths(value, key)
-    case ("positions", _): positions = try Self.paths(value, key)
+    case ("sensitive", _): sensitive = try value.paths(at: "/" + key)
+    case ("search", _): search = try value.paths(at: "/" + key)
+    case ("positions", _): positions = try value.paths(at: "/" + key)
     case ("schema", .object), ("schema", .bool): schema = value
     case ("version", .int(let number)) where (1...Int64(Int32.max)).contains(number): version = Int(number)
     case ("migrations", _):
@@ -62,18 +62,6 @@ extension CollectionDeclaration {
         "unknown member of a declaration; the members are name, indexes, types, relations, sensitive, search, "
           + "positions, schema, version, migrations, on_conflict and synced",
         pointer: "/" + JSONPointer.escaped(key))
-    }
-  }
-
-  private static func paths(_ value: JSONValue, _ key: String) throws -> [String] {
-    guard case .array(let elements) = value else {
-      throw JSONError("must be an array of paths", pointer: "/" + key)
-    }
-    return try elements.enumerated().map { position, element in
-      guard case .string(let path) = element else {
-        throw JSONError("must be a path", pointer: "/\(key)/\(position)")
-      }
-      return path
     }
   }
 
@@ -153,14 +141,7 @@ extension RecordIndex: JSONConvertible {
       switch (key, value) {
       case ("path", .string(let path)): paths = [path]
       case ("path", _): throw JSONError("must be a path", pointer: pointer + "/path")
-      case ("paths", .array(let elements)):
-        paths = try elements.enumerated().map { position, element in
-          guard case .string(let path) = element else {
-            throw JSONError("must be a path", pointer: "\(pointer)/paths/\(position)")
-          }
-          return path
-        }
-      case ("paths", _): throw JSONError("must be an array of paths", pointer: pointer + "/paths")
+      case ("paths", _): paths = try value.paths(at: pointer + "/paths")
       case ("unique", .bool(let isUnique)): self.isUnique = isUnique
       case ("unique", .null), ("where", .null), ("type", .null): break
       case ("unique", _): throw JSONError("must be true or false", pointer: pointer + "/unique")

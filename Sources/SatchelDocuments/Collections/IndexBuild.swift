@@ -44,7 +44,7 @@ struct IndexBuild {
       let (record, id) = (candidate.row, candidate.key)
       try index.eachKey(of: candidate.indexed, into: &buffer) { range, key in
         if index.isUnique {
-          if key.hasContainer { throw unacceptable(id) }
+          if key.hasContainer { throw index.unacceptable(id, in: row) }
           if key.hasNull { without.insert(record) }
         }
         entries.append(Entry(start: range.lowerBound, end: range.upperBound, row: record))
@@ -73,14 +73,6 @@ struct IndexBuild {
       let table = ValueTable(connection: connection)
       for entry in entries { try table.insert(index.id, key(entry), row: entry.row) }
     }
-  }
-
-  private func unacceptable(_ key: UnsafeRawBufferPointer) -> SatchelError {
-    SatchelError(
-      .constraint,
-      "\(row.name)/\(String(decoding: key, as: UTF8.self)): \(index.pointer): "
-        + "a unique index accepts only numbers, strings and Booleans"
-    ).at(.record(row.name, key, pointer: index.pointer))
   }
 
   /// Records with the same key have the same value, unless it is longer than a key can hold.

@@ -224,6 +224,12 @@ final class CollectionIndex: Sendable {
     return keys.count < 2 ? Array(keys) : keys.ordered { $0.lexicographicallyPrecedes($1) }
   }
 
+  /// The error for an array or an object in a unique index.
+  func unacceptable(_ key: UnsafeRawBufferPointer, in collection: CollectionState) -> SatchelError {
+    collection.problem(
+      key, pointer, reason: "a unique index accepts only numbers, strings and Booleans")
+  }
+
   /// Returns the keys of a record's whole values.
   func wholeKey(_ record: IndexedRecord) -> [UInt8] {
     var key: [UInt8] = []

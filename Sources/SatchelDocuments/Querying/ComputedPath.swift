@@ -100,7 +100,7 @@ struct ElementPath: Equatable, Sendable {
     last = try parts.last.flatMap { $0.isEmpty ? nil : try DocumentPath($0) }
   }
 
-  /// Returns the paths between the "[*]"; nil when there is none, or where one is not between members.
+  /// Returns the paths between the "[*]"; nil for a path without one, or with one that is not between members.
   private static func parts(_ text: String) -> [String]? {
     var parts: [String] = []
     var rest = text.utf8[...]

@@ -138,13 +138,7 @@ extension RecordCollection {
         switch (key, value) {
         case ("where", _): filter = try RecordFilter(value, at: "/where")
         case ("group_by", .string(let path)): paths = [path]
-        case ("group_by", .array(let elements)):
-          paths = try elements.enumerated().map { position, element in
-            guard case .string(let path) = element else {
-              throw JSONError("must be a path", pointer: "/group_by/\(position)")
-            }
-            return path
-          }
+        case ("group_by", .array): paths = try value.paths(at: "/group_by")
         case ("group_by", _): throw JSONError("must be a path, or an array of them", pointer: "/group_by")
         case ("aggregates", .array(let elements)):
           aggregates = try elements.enumerated().map { position, element in

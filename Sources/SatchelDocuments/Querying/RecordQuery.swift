@@ -67,22 +67,15 @@ public struct RecordQuery: Sendable {
       break
     case ("where", _): filter = try RecordFilter(value, at: "/where")
     case ("order_by", .string(let text)): order = [Order(text: text)]
-    case ("order_by", .array(let elements)):
-      order = try elements.enumerated().map { position, element in
-        guard case .string(let text) = element else {
-          throw JSONError("must be a path", pointer: "/order_by/\(position)")
-        }
-        return Order(text: text)
-      }
+    case ("order_by", .array): order = try value.paths(at: "/order_by").map { Order(text: $0) }
     case ("nulls", .string(let text)):
       guard let nulls = Nulls(rawValue: text) else { fallthrough }
       self.nulls = nulls
     case ("nulls", _): throw JSONError("must be first or last", pointer: "/nulls")
     case ("after", .string(let cursor)): after = cursor
     case ("after", _): throw JSONError("must be the cursor of a page", pointer: "/after")
-    case ("select", .array(let elements)): select = try Self.paths(elements, at: "/select")
-    case ("include", .array(let elements)): include = try Self.paths(elements, at: "/include")
-    case ("select", _), ("include", _): throw JSONError("must be an array of paths", pointer: "/" + key)
+    case ("select", _): select = try value.paths(at: "/select")
+    case ("include", _): include = try value.paths(at: "/include")
     case ("limit", .int(let count)) where count >= 0: limit = Int(count)
     case ("offset", .int(let count)) where count >= 0: offset = Int(count)
     case ("documents", .bool(let wanted)): wantsDocuments = wanted
@@ -96,9 +89,17 @@ public struct RecordQuery: Sendable {
         pointer: "/" + JSONPointer.escaped(key))
     }
   }
+}
 
-  private static func paths(_ elements: [JSONValue], at pointer: String) throws -> [String] {
-    try elements.enumerated().map { position, element in
+extension JSONValue {
+  /// Returns the paths of an array.
+  ///
+  /// - Throws: `JSONError` for another value, and for an element that is no string
+  func paths(at pointer: String) throws -> [String] {
+    guard case .array(let elements) = self else {
+      throw JSONError("must be an array of paths", pointer: pointer)
+    }
+    return try elements.enumerated().map { position, element in
       guard case .string(let path) = element else {
         throw JSONError("must be a path", pointer: "\(pointer)/\(position)")
       }

@@ -44,14 +44,7 @@ struct RecordSearch {
         switch (key, value) {
         case ("text", .string(let text)): self.text = text
         case ("text", _): throw JSONError("must be a string", pointer: "/text")
-        case ("paths", .array(let elements)):
-          paths = try elements.enumerated().map { position, element in
-            guard case .string(let path) = element else {
-              throw JSONError("must be a path", pointer: "/paths/\(position)")
-            }
-            return path
-          }
-        case ("paths", _): throw JSONError("must be an array of paths", pointer: "/paths")
+        case ("paths", _): paths = try value.paths(at: "/paths")
         case ("where", _): filter = try RecordFilter(value, at: "/where")
         case ("limit", _): limit = try HitQuery.count(value, key)
         case ("offset", _): offset = try HitQuery.count(value, key)

@@ -129,7 +129,7 @@ extension RecordWork {
     var whole: [UInt8]
   }
 
-  /// Returns the values of a record that must be unique; nil when there are none.
+  /// Returns the values of a record that must be unique; nil for none.
   ///
   /// - Throws: `.constraint` for one that a unique index does not accept
   func uniqueKey(
@@ -138,8 +138,7 @@ extension RecordWork {
     var (bytes, found): ([UInt8], UniqueKey?) = ([], nil)
     try index.eachKey(of: record, into: &bytes) { range, key in
       if key.hasContainer {
-        throw collection.problem(
-          record.key, index.pointer, reason: "a unique index accepts only numbers, strings and Booleans")
+        throw index.unacceptable(record.key, in: collection)
       }
       if key.hasNull { return }
       found = UniqueKey(

@@ -23,7 +23,8 @@ extension SyncLogTables: SyncLogLedger {
     return state
   }
 
-  /// Reads the work that is left. Assets of other generations are none: nothing but their end removes them.
+  /// Reads the work that is left. Assets of other generations do not count: nothing but their end
+  /// removes them.
   func work(_ connection: Connection) throws -> SyncLogState.Work {
     let (declared, known) = (Set(try client.collections(connection)), try Self.reconciled(connection))
     let found = try connection.first(
