@@ -5613,6 +5613,7 @@ typedef struct satchel_records_options {
  * | `migrations`  | array           | the steps from version 1 to 2, 2 to 3, ...  |
  * | `on_conflict` | string or null  | see below; "newest_wins" at first           |
  * | `synced`      | boolean or null | whether it is synchronized; true at first   |
+ * | `ttl`         | string, integer or null | when records expire, see below      |
  *
  * An index is {"path", "unique": boolean, "where": a condition as of satchel_records_list(),
  * "type": as in `types`}, or has "paths", up to 8 of them, instead of "path" and "type". A
@@ -5642,6 +5643,16 @@ typedef struct satchel_records_options {
  * "remote_wins", "local_wins", "newest_wins", "merge" or "ask", as in
  * #satchel_conflict_policy. It and `synced` are those of the latest declaration that has
  * them.
+ *
+ * With `ttl`, records expire: at the time that the document has at this path, or that number
+ * of seconds after the latest write of the record (1 to 3155760000). A document whose value
+ * at the path is null or missing never expires; another value that is no time of ISO 8601 is
+ * SATCHEL_EINVALID when it is written. No call finds an expired record; a write with its id or its
+ * unique value makes a new one. It is deleted a minute later while a handle of the collection
+ * is open, or by a write a day later, with the `on_delete` actions of the relations that
+ * refer to it. An index of the path, or of "@modified", is declared with it. The collection
+ * is not synchronized, and no relation that restricts deletions can refer to it. The time is
+ * that of the store's clock.
  *
  * Fields at the paths of `sensitive` are stored encrypted (AES-256-GCM), with the key of
  * satchel_state_set_key(), in the store, the outbox file and backups. Declaring them
@@ -5714,12 +5725,14 @@ SATCHEL_API satchel_status satchel_records_warnings(
  * | `version`     | integer | the version of the records |
  * | `count`       | integer | the number of records      |
  * | `indexes`     | array   | the indexes                |
+ * | `types`       | object  | the types of paths         |
  * | `relations`   | object  | the relations              |
  * | `sensitive`   | array   | the encrypted fields       |
  * | `search`      | array   | the paths of texts         |
  * | `positions`   | array   | the paths of positions     |
  * | `on_conflict` | string  | the conflict policy        |
  * | `synced`      | boolean | whether it is synchronized |
+ * | `ttl`         | string, integer or null | when records expire |
  * | `warnings`    | array   | see satchel_records_warnings() |
  *
  * @param store     an open store

@@ -19,13 +19,14 @@ extension Store {
     relations: [String: RecordRelation]? = nil,
     sensitive: [String]? = nil, search: [String]? = nil, positions: [String]? = nil,
     schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [],
-    onConflict: ConflictPolicy? = nil, synced: Bool? = nil, redeclare: Bool = false
+    onConflict: ConflictPolicy? = nil, synced: Bool? = nil, ttl: RecordLifetime? = nil,
+    redeclare: Bool = false
   ) throws -> RecordCollection {
     try records(
       CollectionDeclaration(
         name, indexes: indexes, types: types, relations: relations, sensitive: sensitive, search: search,
         positions: positions, schema: schema, version: version, migrations: migrations,
-        onConflict: onConflict, synced: synced, redeclare: redeclare))
+        onConflict: onConflict, synced: synced, ttl: ttl, redeclare: redeclare))
   }
 
   /// Removes a collection: its records, indexes and declaration. That is local: what was synchronized stays in the

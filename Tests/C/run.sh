@@ -67,7 +67,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library bad_library_open library_threads \
-  photos photo_trash photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records state store_sync continuous_sync assets asset_functions sources; do
+  photos photo_trash photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts error_details crash_report records record_queries state store_sync continuous_sync assets asset_functions sources; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -123,6 +123,7 @@ counted error_details "$folder/error_details"
 counted crash_report "$folder/crash_report"
 mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
+counted record_queries "$folder/record_queries"
 counted state "$folder/state"
 counted store_sync "$folder/store_sync"
 counted continuous_sync "$folder/continuous_sync"

@@ -15,40 +15,43 @@ final class RecordShelf {
   let store: RecordStore
 
   /// - Parameter calls: the system calls for the files of mirrors
-  convenience init(onDisk: Bool = false, calls: FileCalls = .system) throws {
+  convenience init(onDisk: Bool = false, calls: FileCalls = .system, clock: Clock = .system) throws {
     let directory = onDisk ? try TemporaryDirectory() : nil
-    try self.init(directory, directory.map { $0.path + "/records.satchel" } ?? ":memory:", calls: calls)
+    try self.init(
+      directory, directory.map { $0.path + "/records.satchel" } ?? ":memory:", calls: calls, clock: clock)
   }
 
   private init(
-    _ directory: TemporaryDirectory?, _ path: String, busyTimeout: Int32 = 5000, calls: FileCalls = .system
+    _ directory: TemporaryDirectory?, _ path: String, busyTimeout: Int32 = 5000, calls: FileCalls = .system,
+    clock: Clock = .system
   ) throws {
     self.directory = directory
     self.path = path
     var options = StoreOptions()
     options.durability = .relaxed
     options.busyTimeout = busyTimeout
+    options.clock = clock
     database = try Database.open(
       path: path, options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
     store = RecordStore(database: database, outbox: Outbox(path: path), calls: calls)
   }
 
   /// Another handle of the same file.
-  func another(busyTimeout: Int32 = 5000) throws -> RecordShelf {
-    try RecordShelf(directory, path, busyTimeout: busyTimeout)
+  func another(busyTimeout: Int32 = 5000, clock: Clock = .system) throws -> RecordShelf {
+    try RecordShelf(directory, path, busyTimeout: busyTimeout, clock: clock)
   }
 
   func collection(
     _ name: String, indexes: [RecordIndex]? = nil, types: [String: RecordType]? = nil,
     relations: [String: RecordRelation]? = nil,
     search: [String]? = nil, positions: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
-    migrations: [RecordMigration] = [], redeclare: Bool = false
+    migrations: [RecordMigration] = [], ttl: RecordLifetime? = nil, redeclare: Bool = false
   ) throws -> RecordCollection {
     try store.open(
       CollectionDeclaration(
         name, indexes: indexes, types: types, relations: relations, search: search, positions: positions,
         schema: schema,
-        version: version, migrations: migrations, redeclare: redeclare))
+        version: version, migrations: migrations, ttl: ttl, redeclare: redeclare))
   }
 
   /// Checks that the tables are consistent.

@@ -29,6 +29,7 @@ from ctypes import (
 from typing import Any
 
 import api_documents as documents
+import api_records as records
 from api_documents import choosing, encoded
 from api_roles import KINDS, MAY_BE_NULL, PATHS, ROLES
 from satchel import _abi
@@ -76,21 +77,21 @@ TEXTS: dict[str, Text] = {
     "local": _json(documents.local),
     "identity": choosing("https://objects.example/box"),
     "user": choosing("me", "me", "me", "a.b-c_D"),
-    "declaration": _json(documents.declaration),
+    "declaration": _json(records.declaration),
     "state_declaration": _json(documents.state_declaration),
     "identifier": lambda dice: documents.identifier(dice).encode(),
-    "record": _json(documents.record),
-    "record_list": _json(documents.records),
+    "record": _json(records.record),
+    "record_list": _json(records.records),
     "known_members": _json(
         lambda chance: [{"title": None, "rooms": [chance.randrange(3)]}, {"n": None, "a": 1}]
     ),
-    "record_query": _json(documents.record_query),
-    "record_condition": _json(documents.record_condition),
-    "record_groups": _json(documents.record_groups),
-    "record_near": _json(documents.record_near),
-    "record_search": _json(documents.record_search),
+    "record_query": _json(records.record_query),
+    "record_condition": _json(records.record_condition),
+    "record_groups": _json(records.record_groups),
+    "record_near": _json(records.record_near),
+    "record_search": _json(records.record_search),
     "unique_path": choosing("level", "title", "/a", "a desc", ""),
-    "resolution": _json(documents.resolution),
+    "resolution": _json(records.resolution),
     "collection": lambda dice: dice.choice(documents.COLLECTIONS).encode(),
     "bounds": _json(documents.bounds),
     "name": choosing("theme", "recent", "é", "n" * 255),

@@ -116,8 +116,8 @@ def test_collections(run, declared):
     courses, grades = run("list", declared.name, "--json", subject="records").json
     assert courses == {
         "name": "courses", "version": 2, "count": 1, "relations": {}, "on_conflict": "newest_wins",
-        "synced": True, "sensitive": [], "search": [], "positions": [], "types": {}, "warnings": [],
-        "indexes": [{"path": "credits", "unique": False}, {"path": "code", "unique": True}],
+        "synced": True, "ttl": None, "sensitive": [], "search": [], "positions": [], "types": {},
+        "warnings": [], "indexes": [{"path": "credits", "unique": False}, {"path": "code", "unique": True}],
     }  # fmt: skip
     relation = {"collection": "courses", "on_delete": "cascade", "many": False}
     assert grades["relations"] == {"course": relation}

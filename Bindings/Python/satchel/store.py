@@ -32,6 +32,8 @@ from satchel.values import record_from, records_from
 # A program waits for its imports before its first screen: the modules of the other subjects are imported by
 # the methods that need them.
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from satchel.assets import Assets
     from satchel.photos import PhotoCatalogue
     from satchel.records import CollectionInfo, Index, Records, Relation
@@ -188,6 +190,7 @@ class Store(StoreUpkeep):
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
         search: Optional[Iterable[str]] = None,
         positions: Optional[Iterable[str]] = None,
+        ttl: Optional[Union[int, timedelta, str]] = None,
     ) -> Records[_Document]: ...
 
     @overload
@@ -208,6 +211,7 @@ class Store(StoreUpkeep):
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
         search: Optional[Iterable[str]] = None,
         positions: Optional[Iterable[str]] = None,
+        ttl: Optional[Union[int, timedelta, str]] = None,
     ) -> Records[Dict[str, Any]]: ...
 
     def records(
@@ -227,6 +231,7 @@ class Store(StoreUpkeep):
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
         search: Optional[Iterable[str]] = None,
         positions: Optional[Iterable[str]] = None,
+        ttl: Optional[Union[int, timedelta, str]] = None,
     ) -> Records[Any]:
         """Opens a collection of documents, and creates it when needed.
 
@@ -257,6 +262,11 @@ class Store(StoreUpkeep):
             newest, and an edit outlives a deletion; "ask": both versions are kept as a conflict until
             ``records.resolve()``. None keeps the stored one
         :param synced: whether :meth:`sync` includes the collection, True for a new one; None keeps what it is
+        :param ttl: when records expire: the path of a time in the document (ISO 8601; never where it is None
+            or missing), or the time after the latest write of a record, as seconds or a timedelta. An expired
+            record is not found any more; it is deleted a minute later while a handle of the collection is
+            open, or by a write a day later. Such a collection is not synchronized, and no relation that
+            restricts deletions can refer to it
         :param sensitive: paths of fields that are stored encrypted (AES-256-GCM), with the key of
             ``store.state.set_key()``, added to the stored ones; existing records are encrypted at once. They
             cannot be indexed, queried or sorted by, and are synchronized only with an encrypted remote
@@ -294,6 +304,7 @@ class Store(StoreUpkeep):
             types,
             search,
             positions,
+            ttl,
         )
 
     def collections(self) -> List[CollectionInfo]:

@@ -53,6 +53,7 @@ extension CollectionDeclaration {
       throw JSONError("must be one of \(names)", pointer: "/on_conflict")
     case ("synced", .bool(let synced)): isSynced = synced
     case ("synced", _): throw JSONError("must be true or false", pointer: "/synced")
+    case ("ttl", _): ttl = try RecordLifetime(value, at: "/ttl")
     case ("indexes", _): throw JSONError("must be an array", pointer: "/indexes")
     case ("relations", _): throw JSONError("must be an object", pointer: "/relations")
     case ("schema", _): throw JSONError("must be a JSON Schema: an object, true or false", pointer: "/schema")
@@ -60,7 +61,7 @@ extension CollectionDeclaration {
     default:
       throw JSONError(
         "unknown member of a declaration; the members are name, indexes, types, relations, sensitive, search, "
-          + "positions, schema, version, migrations, on_conflict and synced",
+          + "positions, schema, version, migrations, on_conflict, synced and ttl",
         pointer: "/" + JSONPointer.escaped(key))
     }
   }
@@ -69,7 +70,7 @@ extension CollectionDeclaration {
   /// migrations.
   var stored: StoredDeclaration {
     var stored = StoredDeclaration()
-    stored.indexes = (indexes ?? []).map(\.untyped)
+    stored.indexes = allIndexes
     stored.types = allTypes
     stored.relations = relations ?? [:]
     stored.sensitive = sensitive ?? []
@@ -77,6 +78,7 @@ extension CollectionDeclaration {
     stored.positions = positions ?? []
     stored.schema = schema.flatMap { $0.isNull ? nil : $0 }
     stored.isSynced = isSynced
+    stored.ttl = ttl
     stored.onConflict = onConflict ?? .newestWins
     return stored
   }
@@ -92,19 +94,21 @@ extension CollectionDeclaration {
     declaration.positions = stored.positions
     declaration.schema = stored.schema
     declaration.isSynced = stored.isSynced
+    declaration.ttl = stored.ttl
     declaration.onConflict = stored.onConflict
     return declaration
   }
 }
 
 extension CollectionDeclaration {
-  /// The types, and those of the indexes.
+  /// The types, those of the indexes, and that of the time at which records expire.
   var allTypes: [String: RecordType] {
     var types = types ?? [:]
     for index in indexes ?? [] {
       guard let type = index.type, let path = index.paths.first, types[path] == nil else { continue }
       types[path] = type
     }
+    if case .until(let path)? = ttl, types[path] == nil { types[path] = .time }
     return types
   }
 }

@@ -23,6 +23,8 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var onConflict: ConflictPolicy
   /// Whether `Store.sync` sends and applies the records.
   public var isSynced: Bool
+  /// How long records exist; nil for records that never expire.
+  public var ttl: RecordLifetime?
   /// The keywords of the schema that have no effect; see `JSONSchema.warnings`.
   public var warnings: [String]
 
@@ -32,7 +34,7 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
       "types": types,
       "relations": relations, "sensitive": .array(sensitive.map { .string($0) }),
       "search": .array(search.map { .string($0) }), "positions": .array(positions.map { .string($0) }),
-      "on_conflict": .string(onConflict.rawValue), "synced": .bool(isSynced),
+      "on_conflict": .string(onConflict.rawValue), "synced": .bool(isSynced), "ttl": ttl?.json ?? .null,
       "warnings": .array(warnings.map { .string($0) }),
     ]
   }
@@ -75,7 +77,8 @@ extension RecordStore {
             sensitive: paths("sensitive"), search: paths("search"), positions: paths("positions"),
             onConflict: declaration["on_conflict"]?.stringValue.flatMap { ConflictPolicy(rawValue: $0) }
               ?? .newestWins,
-            isSynced: declaration["synced"]?.boolValue ?? true,
+            isSynced: declaration["synced"]?.boolValue ?? (declaration["ttl"] == nil),
+            ttl: try declaration["ttl"].map { try RecordLifetime($0, at: "/ttl") },
             warnings: RecordSchemaCheck.warnings(of: declaration["schema"])))
       }
       return list
@@ -165,9 +168,14 @@ public struct CollectionDeclaration: Sendable {
   /// The conflict policy for a record that was changed both locally and remotely; nil for the stored policy,
   /// `newestWins` at first.
   public var onConflict: ConflictPolicy?
-  /// Whether `Store.sync` sends and applies the records; nil for the stored setting, true at first. Entries
-  /// that were sent before stay in the remote.
+  /// Whether `Store.sync` sends and applies the records; nil for the stored setting, true at first, and false for
+  /// records that expire. Entries that were sent before stay in the remote.
   public var isSynced: Bool?
+  /// How long the records exist; nil for records that never expire. An expired record is not found any more; it is deleted a minute later
+  /// where a handle of the collection is open, otherwise by a write, a day later. An index of the field by which
+  /// they expire is declared with it. Not possible for a synchronized collection, nor for one to which a relation refers
+  /// that restricts deletions.
+  public var ttl: RecordLifetime?
   /// The host's function for migrations that an older or newer version of the app declared as a callback.
   var callback: RecordCallback.Body?
 
@@ -176,7 +184,7 @@ public struct CollectionDeclaration: Sendable {
     relations: [String: RecordRelation]? = nil, sensitive: [String]? = nil, search: [String]? = nil,
     positions: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
     migrations: [RecordMigration] = [], onConflict: ConflictPolicy? = nil, synced: Bool? = nil,
-    redeclare: Bool = false
+    ttl: RecordLifetime? = nil, redeclare: Bool = false
   ) {
     self.name = name
     self.indexes = indexes
@@ -190,12 +198,13 @@ public struct CollectionDeclaration: Sendable {
     self.migrations = migrations
     self.onConflict = onConflict
     isSynced = synced
+    self.ttl = ttl
     self.redeclare = redeclare
   }
 
   /// Whether the declaration has only a name, and perhaps types: it is of no version.
   var isBare: Bool {
     indexes == nil && relations == nil && sensitive == nil && search == nil && positions == nil
-      && schema == nil && version == nil && onConflict == nil && isSynced == nil
+      && schema == nil && version == nil && onConflict == nil && isSynced == nil && ttl == nil
   }
 }

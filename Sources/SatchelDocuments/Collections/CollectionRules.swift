@@ -36,6 +36,8 @@ final class CollectionRules: Sendable {
   /// See `StoredDeclaration`.
   let generation: Int64
   let isSynced: Bool
+  /// When records expire; nil for never.
+  let expiry: RecordExpiry?
   /// Whether a declaration says that it is synchronized.
   let isDeclaredSynced: Bool
   let onConflict: ConflictPolicy
@@ -65,7 +67,8 @@ final class CollectionRules: Sendable {
     isSensitive = !declaration.sensitive.isEmpty
     searches = try RecordSearches(declaration, of: id)
     generation = declaration.generation
-    isSynced = id != ReservedCollection.state.id && declaration.isSynced ?? true
+    isSynced = id != ReservedCollection.state.id && declaration.isSynced ?? (declaration.ttl == nil)
+    expiry = try RecordExpiry(declaration.ttl, indexes)
     isDeclaredSynced = declaration.isSynced == true
     onConflict = declaration.onConflict
   }

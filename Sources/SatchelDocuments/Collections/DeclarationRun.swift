@@ -41,6 +41,7 @@ struct DeclarationRun {
     if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
     let prepared = try PreparedDeclaration(declaration)
     try declared.checkPaths(prepared.schema)
+    try checkRestrictions(prepared, id)
     var warnings: [String] = []
     if isMigrated {
       // Until the documents are migrated, the old and the new sensitive fields are sealed.
@@ -77,6 +78,30 @@ struct DeclarationRun {
     return RecordCollection(
       store, id: id, version: prepared.version, stored.generation, declaration: declared.declaration,
       hasSensitive: !stored.sensitive.isEmpty, migrationWarnings: warnings)
+  }
+
+  /// Rejects a relation that would keep expired records from being deleted.
+  private func checkRestrictions(_ prepared: PreparedDeclaration, _ id: Int64) throws {
+    func fail(_ source: String, _ path: String, _ target: String) -> SatchelError {
+      SatchelError(
+        .invalid,
+        "\(source): the relation \"\(path)\" would keep records of \(target) that expire (ttl): declare it with "
+          + "on_delete cascade or nullify")
+    }
+    let name = prepared.declaration.name
+    if prepared.declaration.ttl != nil {
+      for relation in try CollectionRules.incoming(id, connection).values
+      where relation.onDelete == .restrict && relation.source != id {
+        let source = try CollectionState.read(relation.source, connection)?.name ?? ""
+        throw fail(source, relation.path.text, name)
+      }
+    }
+    for (path, relation) in prepared.relations where relation.onDelete == .restrict {
+      guard let target = try CollectionState.id(of: relation.collection, connection),
+        let state = try CollectionState.read(target, connection), try state.rules.expiry != nil
+      else { continue }
+      throw fail(name, path.text, relation.collection)
+    }
   }
 
   /// Seals the fields of the existing records that are sensitive from now on, and opens those that no longer are.

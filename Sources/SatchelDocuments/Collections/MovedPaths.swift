@@ -53,6 +53,7 @@ struct MovedPaths {
     result.sensitive = try declaration.sensitive.map { try moved($0).path.text }
     result.search = try declaration.search.map { try moved($0).path.text }
     result.positions = try declaration.positions.map { try moved($0).path.text }
+    if case .until(let path)? = declaration.ttl { result.ttl = .until(try moved(path).path.text) }
     return result
   }
 

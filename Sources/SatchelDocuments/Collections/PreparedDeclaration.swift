@@ -35,8 +35,9 @@ struct PreparedDeclaration {
     func path(_ text: String) throws -> DocumentPath {
       try locatingInvalid(declaration.name) { try DocumentPath(text) }
     }
+    try declaration.checkLifetime()
     types = try locatingInvalid(declaration.name) { try Self.types(of: declaration) }
-    indexes = try (declaration.indexes ?? []).map { [types] index in
+    indexes = try declaration.allIndexes.map { [types] index in
       try locatingInvalid(declaration.name) {
         PreparedIndex(
           definition: try IndexDefinition(index, types), isUnique: index.isUnique, declared: index.untyped)

@@ -73,6 +73,7 @@ public final class RecordCollection: Sendable {
     let state = try work.collection(id)
     try checkVersion(state)
     try checkGeneration(state.rules)
+    try work.deleteLongExpired(from: state)
     return state
   }
 

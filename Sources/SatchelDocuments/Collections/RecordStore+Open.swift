@@ -11,7 +11,11 @@ extension RecordStore {
   ///   `.constraint` for records that violate the declaration; `.newer`; `.notFound` and `.readOnly` in a
   ///   store opened read-only
   package func open(_ declaration: CollectionDeclaration) throws -> RecordCollection {
-    try locating(.collection(declaration.name)) { try openLocated(declaration) }
+    try locating(.collection(declaration.name)) {
+      let collection = try openLocated(declaration)
+      if try read({ try state(of: collection.id, $0)?.rules.expiry }) != nil { try expiryJob.add(collection) }
+      return collection
+    }
   }
 
   private func openLocated(_ declaration: CollectionDeclaration) throws -> RecordCollection {

@@ -24,6 +24,7 @@ package final class RecordStore: Sendable {
   let job = Locked<DelayedWork.Job?>(nil)
   let isReleased = Locked(false)
   let liveQueries = LiveQueries()
+  let expiryJob = ExpiryJob()
   /// The indexes of texts of a store that is opened read-only; see `TemporaryTextIndex`.
   let temporaryTexts = Locked<[TemporaryTextIndex]>([])
   /// Applies the entries of the sync log that a declaration concerns, without network.
@@ -64,6 +65,7 @@ package final class RecordStore: Sendable {
     // Holds the queries and not this store, which they hold.
     database.whenClosing { [weak self] _ in try self?.writeDeferred() }
     database.whenClosing { [liveQueries] _ in liveQueries.stop() }
+    database.whenClosing { [expiryJob] _ in expiryJob.stop() }
     database.whenClosing { [delayedWork] _ in delayedWork.finish() }
     database.whenClosing { [weak self] _ in try self?.mergeKeys() }
   }

@@ -17,8 +17,9 @@ struct StoredDeclaration: Equatable {
   var positions: [String] = []
   var schema: JSONValue?
   /// Whether the records are synchronized with the store.
-  /// Nil where no declaration says it, which means true.
+  /// Nil where no declaration says it, which means true, unless they expire.
   var isSynced: Bool?
+  var ttl: RecordLifetime?
   /// The conflict policy.
   var onConflict = ConflictPolicy.newestWins
   /// Changes with each `redeclare` that drops or replaces something; 0 before the first. Random, so that a
@@ -52,6 +53,7 @@ struct StoredDeclaration: Equatable {
       positions = declared.positions ?? []
       schema = declared.schema
       isSynced = declared.isSynced
+      ttl = declared.ttl
       onConflict = declared.onConflict ?? .newestWins
     } catch {
       throw SatchelError(
@@ -87,6 +89,7 @@ struct StoredDeclaration: Equatable {
     if !search.isEmpty { members["search"] = .array(search.map { .string($0) }) }
     if !positions.isEmpty { members["positions"] = .array(positions.map { .string($0) }) }
     if let isSynced { members["synced"] = .bool(isSynced) }
+    if let ttl { members["ttl"] = ttl.json }
     if onConflict != .newestWins { members["on_conflict"] = .string(onConflict.rawValue) }
     if generation != 0 { members["generation"] = .int(generation) }
     return .object(members)
@@ -170,6 +173,14 @@ extension StoredDeclaration {
     } else if !isWhole, declared.declaration.isBare || version <= Int64(declared.version) {
       // Documents that are migrated back to an older version lose the schema of the newer one.
       joined.schema = schema
+    }
+    if let ttl = declared.declaration.ttl {
+      if let known = self.ttl, known != ttl {
+        try checkReplaced("the ttl is \(try known.json.text) in the store")
+      }
+      joined.ttl = ttl
+    } else if !isWhole {
+      joined.ttl = ttl
     }
     // The latest declaration decides: these change nothing that the store contains.
     joined.isSynced = declared.declaration.isSynced ?? isSynced

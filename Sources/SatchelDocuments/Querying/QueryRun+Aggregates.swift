@@ -122,8 +122,10 @@ extension RecordCollection {
         try path.checkSingle(use)
         return path
       }
-      return try QueryRun(self, connection, row: row).aggregate(
-        try CompiledFilter(filter ?? .all([]), types), by: try paths.map { try path($0, "a group") },
+      let run = try QueryRun(self, connection, row: row)
+      return try run.aggregate(
+        try CompiledFilter(run.unexpired(filter) ?? .all([]), types),
+        by: try paths.map { try path($0, "a group") },
         try aggregates.map { ($0.function, try path($0.path, "an aggregate")) })
     }
   }

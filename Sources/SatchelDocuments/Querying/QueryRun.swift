@@ -83,6 +83,32 @@ struct QueryRun {
     }
   }
 
+  // MARK: Expired records
+
+  /// Returns a filter of the records that match another one and have not expired.
+  func unexpired(_ filter: RecordFilter?) throws -> RecordFilter? {
+    guard let expired = try expired() else { return filter }
+    return .all([.not(expired)] + (filter.map { [$0] } ?? []))
+  }
+
+  /// The condition of expired records; nil where there are none.
+  private func expired() throws -> RecordFilter? {
+    guard let expiry = rules.expiry else { return nil }
+    let now = store.database.clock.now()
+    if let index = expiry.index,
+      try ValueTable(connection: connection).first(index.id, expiry.expired(at: now)) == nil
+    {
+      return nil
+    }
+    return expiry.filter(at: now)
+  }
+
+  /// Returns a query as the collection has it: with the types of its paths, for the records that have not expired.
+  func prepared(_ query: CompiledQuery) throws -> CompiledQuery {
+    let expired = try expired()
+    return rules.types.isEmpty && expired == nil ? query : try query.prepared(rules.types, without: expired)
+  }
+
   // MARK: Counting
 
   /// Returns the number of records that an access finds, or at least that number; stops counting once it reaches
@@ -114,7 +140,12 @@ struct QueryRun {
     return total
   }
 
-  func count(_ filter: CompiledFilter) throws -> Int {
+  func count(_ filter: RecordFilter?) throws -> Int {
+    guard let filter = try unexpired(filter) else { return try Int(row.count(connection)) }
+    return try count(CompiledFilter(filter, rules.types))
+  }
+
+  private func count(_ filter: CompiledFilter) throws -> Int {
     try check(filter)
     let plan = try plan(filter)
     if plan.rest.isEmpty {
@@ -141,11 +172,11 @@ struct QueryRun {
   func run(
     _ query: CompiledQuery, _ visit: (borrowing Candidate, CompiledQuery) throws -> Void
   ) throws {
-    let query = try query.typed(rules.types)
-    try run(typed: query) { try visit($0, query) }
+    let query = try prepared(query)
+    try run(prepared: query) { try visit($0, query) }
   }
 
-  private func run(typed query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
+  private func run(prepared query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     try check(query)
     var window = query.window
     guard !window.isOver else { return }

@@ -84,9 +84,8 @@ extension RecordCollection {
 
   /// Returns the number of records that match; order has no effect, limit and offset do.
   public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
-    let found = try readInterruptibly { connection, row -> Int in
-      guard let filter = query.filter else { return try Int(row.count(connection)) }
-      return try QueryRun(self, connection, row: row).count(CompiledFilter(filter, row.rules.types))
+    let found = try readInterruptibly { connection, row in
+      try QueryRun(self, connection, row: row).count(query.filter)
     }
     let remaining = max(0, found - max(0, query.offset))
     return min(remaining, query.limit.map { max(0, $0) } ?? remaining)
@@ -115,7 +114,8 @@ extension RecordCollection {
     let query = try CompiledQuery(query)
     try makeOrderIndex(for: query)
     return try readInterruptibly { connection, row in
-      try QueryRun(self, connection, row: row).explain(query.typed(row.rules.types))
+      let run = try QueryRun(self, connection, row: row)
+      return try run.explain(run.prepared(query))
     }
   }
 

@@ -24,7 +24,8 @@ struct RecordFetch {
   /// Sets the reader of the related records that are returned with each record.
   func include(_ reader: RelatedRecordReader) { status.related = reader }
 
-  /// Reads one record; returns nil when it does not exist, or has another id than `key`.
+  /// Reads one record; returns nil when it does not exist, or has another id than `key`. One that is looked up by its id
+  /// does not exist any more when it has expired.
   func one<Result>(
     _ record: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
   ) throws -> Result? {
@@ -38,8 +39,13 @@ struct RecordFetch {
     defer { statement.reset() }
     try statement.bind(.integer(record), at: 1)
     guard try statement.step() else { return nil }
-    if let key, statement.bytes(1).order(against: key) != 0 { return nil }
-    return try body(try Candidate(statement, status))
+    guard let key else { return try body(try Candidate(statement, status)) }
+    if statement.bytes(1).order(against: key) != 0 { return nil }
+    let candidate = try Candidate(statement, status)
+    if let expiry = try row.rules.expiry, let now = status.now, try expiry.isExpired(candidate, at: now) {
+      return nil
+    }
+    return try body(candidate)
   }
 
   /// Visits all records in insertion order, until `visit` returns false.
@@ -82,6 +88,9 @@ final class RecordStatusReader {
     guard let store else { throw SatchelError(.internal, "\(row.name): its sensitive fields are not opened") }
     return try row.rules.opened(document, key, by: store.database.keyring.keys)
   }
+
+  /// The time; nil where nothing expires.
+  var now: Int64? { store?.database.clock.now() }
 
   func status(_ key: UnsafeRawBufferPointer) throws -> SyncStatus {
     guard row.isBound else { return .local }

@@ -152,11 +152,13 @@ final class CompiledQuery: Sendable {
     include = try (query.include ?? []).map { try FieldPath($0) }
   }
 
-  /// Returns the query for a collection whose paths have types.
+  /// Returns the query for a collection whose paths have types, without the records that match a filter.
   ///
   /// - Throws: as `init`
-  func typed(_ types: TypedPaths) throws -> CompiledQuery {
-    types.isEmpty ? self : try CompiledQuery(source, types)
+  func prepared(_ types: TypedPaths, without excluded: RecordFilter?) throws -> CompiledQuery {
+    var query = source
+    if let excluded { query.filter = .all([.not(excluded)] + (query.filter.map { [$0] } ?? [])) }
+    return try CompiledQuery(query, types)
   }
 
   /// The number of the first matching records that are requested; nil for all.

@@ -129,6 +129,20 @@ final class TypedValue: Sendable {
   ) {
     (self.tag, self.key, self.text, self.number, self.location) = (tag, key, text, number, location)
   }
+
+  /// Of a time, in Unix milliseconds, rounded up; nil for another value, and for a time outside of 64 bits.
+  var milliseconds: Int64? {
+    guard tag == ValueKey.time, key.count >= 8 else { return nil }
+    let seconds = Int64(bitPattern: key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } ^ 1 << 63)
+    var rest: Int64 = 0
+    for position in 8..<11 {
+      rest = rest * 10 + (position < key.count ? Int64(key[position]) - Int64(UInt8(ascii: "0")) : 0)
+    }
+    if key.count > 11 { rest += 1 }
+    let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1000)
+    let (time, overflows) = whole.addingReportingOverflow(rest)
+    return isTooLarge || overflows ? nil : time
+  }
 }
 
 extension RecordType {
@@ -162,7 +176,8 @@ extension RecordType {
       guard text.count <= Self.longestTime,
         let time = ISODateTime(anyForm: String(decoding: text, as: UTF8.self))
       else { return nil }
-      return TypedValue(ValueKey.time, Self.key(of: time), text: Array(text), location)
+      return TypedValue(
+        ValueKey.time, Self.timeKey(time.seconds, time.fraction), text: Array(text), location)
     case .decimal:
       return Self.decimal(text, text: Array(text), location)
     case .number: return nil
@@ -172,12 +187,18 @@ extension RecordType {
   /// The number of bytes of a text that may be a time: no clock has more digits.
   static let longestTime = 100
 
-  private static func key(of time: ISODateTime) -> [UInt8] {
+  private static func timeKey(_ seconds: Int64, _ fraction: some Sequence<UInt8>) -> [UInt8] {
     var key: [UInt8] = []
-    withUnsafeBytes(of: (UInt64(bitPattern: time.seconds) ^ 1 << 63).bigEndian) { key.append(contentsOf: $0) }
-    key.append(contentsOf: time.fraction)
+    withUnsafeBytes(of: (UInt64(bitPattern: seconds) ^ 1 << 63).bigEndian) { key.append(contentsOf: $0) }
+    key.append(contentsOf: fraction)
     while key.count > 8, key.last == UInt8(ascii: "0") { key.removeLast() }
     return key
+  }
+
+  /// Returns the key of a time in Unix milliseconds.
+  static func timeKey(of milliseconds: Int64) -> [UInt8] {
+    let (seconds, rest) = ISODateTime.floored(milliseconds, by: 1000)
+    return timeKey(seconds, ISODateTime.padded(rest, 3).utf8)
   }
 
   /// Returns a decimal number; nil for another text. Its key is its sign, its magnitude and its digits, all of them inverted

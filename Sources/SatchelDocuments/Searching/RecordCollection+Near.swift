@@ -53,7 +53,7 @@ extension RecordCollection {
     try readInterruptibly { connection, row in
       let positions = try self.positions(row)
       let run = try QueryRun(self, connection, row: row)
-      let filter = try search.filter.map { try CompiledFilter($0, run.rules.types) }
+      let filter = try run.unexpired(search.filter).map { try CompiledFilter($0, run.rules.types) }
       if let filter { try run.check(filter) }
       let path = try search.path ?? onlyPath(of: positions)
       var left = search.limit ?? Int.max

@@ -59,7 +59,7 @@ extension RecordCollection {
     }
     try withTextIndex { connection, row, texts, index in
       let run = try QueryRun(self, connection, row: row)
-      let filter = try search.filter.map { try CompiledFilter($0, run.rules.types) }
+      let filter = try run.unexpired(search.filter).map { try CompiledFilter($0, run.rules.types) }
       if let filter { try run.check(filter) }
       let matches = try texts.search(
         search.text, paths: search.paths, limit: search.limit, offset: search.offset, connection,

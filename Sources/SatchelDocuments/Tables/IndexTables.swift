@@ -39,6 +39,16 @@ struct ValueTable {
     while try statement.step() { rows.append(statement.anyInteger(0)) }
     return rows
   }
+
+  /// Returns the first row with a value in a range; nil when there is none.
+  func first(_ index: Int64, _ range: KeyRange) throws -> Int64? {
+    try range.bound { lower, upper in
+      try connection.first(
+        "SELECT record FROM record_value WHERE index_id = ? AND value >= ? AND value < ? ORDER BY value LIMIT 1",
+        .integer(index), .blob(lower), .blob(upper)
+      ) { $0.anyInteger(0) }
+    }
+  }
 }
 
 /// Reads and writes the references between records.

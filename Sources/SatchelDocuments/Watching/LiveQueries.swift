@@ -97,11 +97,15 @@ final class LiveQueries: @unchecked Sendable {
     }
   }
 
-  private func note(_ change: Change) {
+  private func note(_ change: Change) { outdate { change.concerns(collection: $0) } }
+
+  /// Runs the queries of a collection again whose result time alone has changed.
+  func outdate(_ collection: String) { outdate { $0 == collection } }
+
+  private func outdate(_ isConcerned: (_ collection: String) -> Bool) {
     lock.withLock {
       // The job waits already for those that are outdated: commits in a row do not wake it again.
-      for entry in entries.values
-      where !entry.isOutdated && change.concerns(collection: entry.key.collection) {
+      for entry in entries.values where !entry.isOutdated && isConcerned(entry.key.collection) {
         entry.isOutdated = true
         // The thread has run before: it can be refused only because the store closes.
         try? job?.request(at: entry.due)

@@ -47,7 +47,7 @@ extension RecordCollection {
     try id.withUTF8 { key in
       let key = UnsafeRawBufferPointer(key)
       try RecordID.check(key, in: name)
-      let row = try work.find(key, in: collection).row
+      let row = try work.findUnexpired(key, in: collection).row
       let record = try bare(record, row, work: work, in: collection)
       if let row, try isSame(record, row, work: work, in: collection) {
         report.unchanged += 1

@@ -75,7 +75,7 @@ extension RecordWork {
       throw collection.problem(
         key, nil, reason: "a patch must be an object, not \(patch.kind)", code: .invalid)
     }
-    guard let row = try find(key, in: collection).row,
+    guard let row = try findUnexpired(key, in: collection).row,
       let body = try document(row, key, in: collection)
     else { throw collection.problem(key, nil, reason: "there is no such record to update", code: .notFound) }
     let id = collection.location(key)
@@ -97,7 +97,7 @@ extension RecordWork {
     var records: [Deletion.Item] = []
     var rows: Set<Int64> = []
     for key in keys {
-      guard let row = try key.withUnsafeBytes({ try find($0, in: collection).row }),
+      guard let row = try key.withUnsafeBytes({ try findUnexpired($0, in: collection).row }),
         rows.insert(row).inserted
       else { continue }
       records.append(Deletion.Item(row: row, key: key, collection: collection))

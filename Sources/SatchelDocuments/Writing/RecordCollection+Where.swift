@@ -124,6 +124,6 @@ extension RecordWork {
         .invalid,
         "\(collection.name): \(index.pointer): the document needs a number, a string or a Boolean here")
     }
-    return try rows(with: value, index: index).first
+    return try rows(with: value, index: index).first { try !isExpired($0, in: collection) }
   }
 }

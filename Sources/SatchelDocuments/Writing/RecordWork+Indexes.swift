@@ -164,7 +164,8 @@ extension RecordWork {
       }
       return
     }
-    for other in try rows(with: value, index: index) where other != row && !released.contains(other) {
+    for other in try rows(with: value, index: index)
+    where try other != row && !released.contains(other) && !isExpired(other, in: collection) {
       throw try uniqueViolation(index, by: other, record.key, in: collection).error
     }
   }

@@ -23,12 +23,13 @@ extension RecordWork {
     ifRevision expected: Int64? = nil, from remote: SyncContent? = nil, isChange: Bool = true
   ) throws -> RecordReceipt {
     if remote == nil, isChange { try collection.checkSize(body, of: key) }
-    let (row, hash) = try find(key, in: collection)
+    let (row, hash) = try findUnexpired(key, in: collection)
     let table = RecordTable(connection: connection)
     let remote = remote?.credible(at: now)
     let old = try row.flatMap { try table.head($0, withBody: try collection.needsOldDocument) }
     try checkRevision(old?.revision ?? 0, expected, key: key, in: collection)
     try collection.rules.schema?.check(body, collection.location(key))
+    if remote == nil, isChange { try collection.rules.expiry?.check(body, of: key, in: collection) }
     let record = IndexedRecord(
       key: key, created: remote?.created ?? old?.created ?? now, modified: remote?.modified ?? now,
       document: body)
@@ -68,7 +69,7 @@ extension RecordWork {
     type: Int = 0,
     in collection: CollectionState, ifRevision expected: Int64? = nil
   ) throws -> RecordReceipt {
-    guard let known, let row = try find(key, in: collection).row,
+    guard let known, let row = try findUnexpired(key, in: collection).row,
       let stored = try document(row, key, in: collection)
     else { return try put(key, body, in: collection, ifRevision: expected) }
     let kept = try naming(collection.location(key)) {
@@ -223,7 +224,7 @@ extension RecordWork {
     willCascade: (_ key: [UInt8], _ row: Int64, _ collection: CollectionState) throws -> Void = { _, _, _ in
     }
   ) throws -> Bool {
-    let (row, _) = try find(key, in: collection)
+    let (row, _) = try findUnexpired(key, in: collection)
     if let expected {
       let head = try row.flatMap { try RecordTable(connection: connection).head($0, withBody: false) }
       try checkRevision(head?.revision ?? 0, expected, key: key, in: collection)

@@ -72,7 +72,8 @@ extension RecordWork {
 
   private func exists(_ target: [UInt8], in collection: Int64) throws -> Bool {
     let collection = try self.collection(collection)
-    return try target.withUnsafeBytes { try find($0, in: collection).row } != nil
+    guard let row = try target.withUnsafeBytes({ try find($0, in: collection).row }) else { return false }
+    return try !isExpired(row, in: collection)
   }
 
   /// Checks that targets that were missing when a reference was written exist now.
@@ -187,11 +188,12 @@ extension RecordWork {
     of group: [ContestedValue]
   ) throws -> [(value: ContestedValue, error: SatchelError)] {
     guard let first = group.first else { return [] }
-    let rows = try first.value.withUnsafeBytes {
+    var rows = try first.value.withUnsafeBytes {
       try ValueTable(connection: connection).rows(first.index.id, $0)
     }
     guard rows.count > 1 else { return [] }
     let collection = try collection(first.collection)
+    rows = try rows.filter { try !isExpired($0, in: collection) }
     guard try collection.rules.indexes.contains(where: { $0.id == first.index.id && $0.isUnique }) else {
       return []
     }

@@ -36,6 +36,8 @@ final class RecordWork {
   var hasSearches: Bool?
   /// Whether the index of texts was changed.
   var changesTexts = false
+  /// The collections whose expired records were looked for.
+  var cleaned: Set<Int64> = []
   /// A buffer for index keys, reused for each record.
   var keyBuffer: [UInt8] = []
 

@@ -89,7 +89,7 @@ struct RecordWrite {
       let receipt = try work.put(key, document, keeping: known, in: collection, ifRevision: expected)
       return Outcome(count: 1, receipt: receipt)
     case .make(let key, let document):
-      let row = try work.find(key, in: collection).row
+      let row = try work.findUnexpired(key, in: collection).row
       let stored = try row.flatMap { try work.document($0, key, in: collection) }
       let receipt = try document(stored).withUnsafeBytes {
         try work.put(key, $0, in: collection, ifRevision: expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, TypeVar, Union
 
 from satchel import _abi, _callbacks, _encoding
@@ -25,6 +26,7 @@ __all__ = [
     "declared_types",
     "items_of",
     "lend_declaration",
+    "lifetime",
     "migrating",
     "on_migrate",
     "opened",
@@ -106,6 +108,21 @@ def _step(step: Any, name: str) -> Any:
     return [dict(each) if isinstance(each, Mapping) else each for each in items_of(step, name)]
 
 
+def lifetime(ttl: Any) -> Optional[Union[int, str]]:
+    """The form of ``ttl`` in a declaration: a path, or a number of seconds.
+
+    :raises InvalidArgument: for a time that is no whole number of seconds, and for what is no time
+    """
+    if isinstance(ttl, timedelta):
+        seconds = ttl.total_seconds()
+        if not seconds.is_integer():
+            raise InvalidArgument(f"ttl must be a whole number of seconds, not {seconds}")
+        return int(seconds)
+    if ttl is None or isinstance(ttl, str) or (isinstance(ttl, int) and not isinstance(ttl, bool)):
+        return ttl
+    raise InvalidArgument(f"ttl must be seconds, a timedelta or a path, not {type(ttl).__name__}")
+
+
 def lend_declaration(
     name: Any,
     indexes: Any,
@@ -116,6 +133,7 @@ def lend_declaration(
     on_conflict: Any,
     synced: Any,
     types: Optional[Mapping[str, Any]] = None,
+    ttl: Optional[Union[int, str]] = None,
     **paths: Any,
 ) -> _abi.Bytes:
     """Encodes the declaration of a collection; None is left out.
@@ -139,6 +157,8 @@ def lend_declaration(
         declared["on_conflict"] = on_conflict
     if synced is not None:
         declared["synced"] = bool(synced)
+    if ttl is not None:
+        declared["ttl"] = ttl
     if types is not None:
         declared["types"] = {
             path: dict(kind) if isinstance(kind, Mapping) else kind for path, kind in types.items()

@@ -31,6 +31,7 @@ from satchel.records._declarations import (
     declared_types,
     items_of,
     lend_declaration,
+    lifetime,
     opened,
     paths_of,
     steps_of,
@@ -40,6 +41,8 @@ from satchel.records._values import Record, record_of
 from satchel.records._watch import Watch
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from satchel.store import Store
 
 __all__ = ["ReadableCollection", "ids_of", "included_paths"]
@@ -73,6 +76,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         types: Optional[Mapping[str, Union[str, Mapping[str, Any]]]] = None,
         search: Optional[Iterable[str]] = None,
         positions: Optional[Iterable[str]] = None,
+        ttl: Optional[Union[int, timedelta, str]] = None,
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
@@ -84,7 +88,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         indexes = None if indexes is None else items_of(indexes, "indexes")
         search = None if search is None else items_of(search, "search")
         positions = None if positions is None else items_of(positions, "positions")
-        for path in [*paths_of(indexes, relations), *(search or []), *(positions or [])]:
+        for path in [*paths_of(indexes, relations), *(search or []), *(positions or []), ttl]:
             check_path(path, of)
         sensitive = None if sensitive is None else items_of(sensitive, "sensitive")
         known = declared_types(types, of, relations, sensitive)
@@ -99,6 +103,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
             on_conflict,
             synced,
             known,
+            lifetime(ttl),
             sensitive=sensitive,
             search=search,
             positions=positions,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar, Union
 
 from satchel._types import register_type
 from satchel.errors import code_of
@@ -184,7 +184,8 @@ class CollectionInfo:
     ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records.
     ``indexes``, ``types`` and ``relations`` are as declared; ``sensitive`` are the paths of fields that are
     encrypted, ``search`` and ``positions`` those that are searched; ``on_conflict`` is its conflict policy,
-    and ``synced`` whether ``store.sync`` includes it. ``warnings`` are those of its schema, see
+    and ``synced`` whether ``store.sync`` includes it. ``ttl`` is the path of the time at which records
+    expire, or their seconds after the latest write, None for never. ``warnings`` are those of its schema, see
     :attr:`Records.warnings`.
     """
 
@@ -199,6 +200,7 @@ class CollectionInfo:
     positions: List[str]
     on_conflict: str
     synced: bool
+    ttl: Optional[Union[int, str]]
     warnings: List[str]
 
 
