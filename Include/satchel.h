@@ -5705,7 +5705,9 @@ SATCHEL_API satchel_status satchel_records_open(
  *
  * The keywords are no keywords of draft 2020-12, probably misspelled. Assertions of earlier drafts,
  * such as "dependencies" and "additionalItems", are refused when the schema is declared.
- * Names that begin with "x-" are annotations of the app, and not reported.
+ * Names that begin with "x-" are annotations of the app, and not reported. At most 20 paths
+ * follow, of queries of this collection object that have looked at all records, and that none of
+ * them had: "query: no record has \"titel\": did you mean \"title\"?".
  *
  * @param records   the collection
  * @param[out] out  a JSON array of strings, such as "/properties/n/minimun: unknown

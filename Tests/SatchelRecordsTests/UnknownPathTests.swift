@@ -83,3 +83,63 @@ struct UnknownPathTests {
     }
   }
 }
+
+@Suite("Paths that no record has")
+struct UnusedPathTests {
+  private let shelf: RecordShelf
+  private let books: RecordCollection
+
+  init() throws {
+    shelf = try RecordShelf()
+    books = try shelf.collection("books", indexes: [RecordIndex("year")])
+    try books.putAll([
+      ("a", ["title": "Emma", "author": ["name": "Jane"], "year": 1815]),
+      ("b", ["title": "Ulysses", "tags": ["x"]]),
+    ])
+  }
+
+  @Test(
+    "are warnings of the handle, with the likely path, after a query that looked at every record",
+    arguments: [
+      (["where": ["titel": "Emma"]], #"query: no record has "titel": did you mean "title"?"#),
+      (["order_by": "author.nmae"], #"query: no record has "author.nmae": did you mean "author.name"?"#),
+      (
+        ["where": ["/author/nmae": ["ne": 1]]],
+        #"query: no record has "/author/nmae": did you mean "/author/name"?"#
+      ),
+      (["where": ["any": [["title": "x"], ["zzzzzz": 1]]]], #"query: no record has "zzzzzz""#),
+      (["where": ["lower(titel)": "x"]], #"query: no record has "titel": did you mean "title"?"#),
+      (["where": ["tag[*]": "x"]], #"query: no record has "tag""#),
+    ] as [(JSONValue, String)])
+  func queries(query: JSONValue, says: String) throws {
+    for _ in 1...2 { _ = try books.ids(query) }
+    #expect(try books.warnings == [says])
+    #expect(try shelf.collection("books").warnings == [])
+  }
+
+  @Test(
+    "give no warning where a record has the path, where the query asks for it, or where not all were looked at",
+    arguments: [
+      ["where": ["tags[*]": "x"]], ["where": ["archived": ["exists": false]]],
+      ["where": ["year": 1, "titel": 1]],
+      ["order_by": "tags"], ["limit": 1, "where": ["not": ["titel": 1]]],
+      ["where": ["@id": "a", "titel": 1]],
+    ] as [JSONValue])
+  func withoutWarning(query: JSONValue) throws {
+    _ = try books.ids(query)
+    #expect(try books.warnings == [])
+  }
+
+  @Test("are noticed by counts, groups, sums and writes with a condition, and not in an empty collection")
+  func others() throws {
+    _ = try books.count(.field("yaer", .equals(1)))
+    _ = try books.aggregate(groupBy: ["titel"])
+    _ = try books.aggregate([RecordAggregate(.sum, "prise")])
+    _ = try books.delete(where: .field("isbn", .equals(1)))
+    #expect(try books.warnings.count == 4)
+    let empty = try shelf.collection("empty")
+    #expect(try empty.count(.field("a", .equals(1))) == 0 && empty.warnings.isEmpty)
+    for number in 0..<30 { _ = try books.count(.field("none\(number)", .equals(1))) }
+    #expect(try books.warnings.count == 20)
+  }
+}

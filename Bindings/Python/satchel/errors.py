@@ -28,6 +28,7 @@ __all__ = [
     "NewerStore",
     "NotFound",
     "OutOfMemory",
+    "QueryWarning",
     "ReadOnly",
     "SatchelError",
     "SchemaWarning",
@@ -226,6 +227,13 @@ class SchemaWarning(UserWarning):
     """A part of a declaration has no effect, and is probably misspelled.
 
     It is a keyword that JSON Schema does not define, or the step of a migration that found no value.
+    """
+
+
+class QueryWarning(UserWarning):
+    """A query has looked at all records of a collection, and none has one of its paths.
+
+    The path is probably misspelled; the warning has the one that was probably meant.
     """
 
 

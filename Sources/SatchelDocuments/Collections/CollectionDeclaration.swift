@@ -43,10 +43,11 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
 extension RecordCollection {
   /// Warnings of what is probably wrong with the declaration: the keywords of the schema that have no effect, such as
   /// "/properties/n/minimun: unknown keyword, without effect: did you mean "minimum"?", and the steps of the migration that
-  /// opening the collection has run which found no value in any record.
+  /// opening the collection has run which found no value in any record. With them, the paths of queries of this object that
+  /// have looked at all records, and that none had: "query: no record has "titel": did you mean "title"?"; at most 20.
   public var warnings: [String] {
     get throws {
-      try read { try $1.rules.schema?.warnings ?? [] } + migrationWarnings
+      try read { try $1.rules.schema?.warnings ?? [] } + migrationWarnings + queryWarnings.withLock { $0 }
     }
   }
 }

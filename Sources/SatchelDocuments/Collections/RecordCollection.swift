@@ -20,6 +20,8 @@ public final class RecordCollection: Sendable {
   let migrations: [RecordMigration]
   /// Warnings of the migration that opening the collection has run.
   let migrationWarnings: [String]
+  /// Warnings of queries whose paths no record had.
+  let queryWarnings = Locked<[String]>([])
   /// The members of documents that the app's type has; nil where documents are written as a whole.
   let known: KnownMembers?
   let mirroring = Locked<RecordMirror?>(nil)

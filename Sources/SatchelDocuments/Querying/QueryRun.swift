@@ -8,12 +8,15 @@ struct QueryRun {
   let rules: CollectionRules
   let fetch: RecordFetch
   private let store: RecordStore
+  private let collection: RecordCollection
+  private let watch = PathWatch()
 
   init(_ collection: RecordCollection, _ connection: Connection, row: CollectionState) throws {
     self.connection = connection
     self.row = row
     rules = try row.rules
     store = collection.store
+    self.collection = collection
     fetch = RecordFetch(connection, row, store: store)
   }
 
@@ -21,17 +24,24 @@ struct QueryRun {
   ///
   /// - Throws: `.invalid`
   func check(_ paths: [FieldPath]) throws {
-    let schema = try rules.schema
     for path in paths {
-      try rules.checkQueried(path)
-      if let source = path.source { try schema?.checkPath(source, of: rules.name) }
+      try check(path)
+      watch.add(path)
     }
   }
 
+  private func check(_ path: FieldPath) throws {
+    try rules.checkQueried(path)
+    if let source = path.source { try rules.schema?.checkPath(source, of: rules.name) }
+  }
+
   func check(_ filter: CompiledFilter) throws {
-    var paths: [FieldPath] = []
-    filter.eachTest { paths.append($0.path) }
-    try check(paths)
+    try filter.eachTest { test in
+      try check(test.path)
+      // Whether it exists is what the query asks.
+      if case .exists = test.test { return }
+      watch.add(test.path)
+    }
   }
 
   func check(_ query: CompiledQuery) throws {
@@ -221,7 +231,17 @@ struct QueryRun {
         try fetch.one(record) { try !matches($0) || visit($0) } ?? true
       }
     }
-    if plan.isScan { return try fetch.all(after: after) { try !matches($0) || visit($0) } }
+    if plan.isScan {
+      var isComplete = after == nil
+      try fetch.all(after: after) { candidate in
+        watch.look(at: candidate)
+        guard try matches(candidate), try !visit(candidate) else { return true }
+        isComplete = false
+        return false
+      }
+      if isComplete { collection.note(watch) }
+      return
+    }
     for record in try rows(plan.access) where after.map({ record > $0 }) ?? true {
       let goesOn = try fetch.one(record) { try !matches($0) || visit($0) }
       if goesOn == false { return }

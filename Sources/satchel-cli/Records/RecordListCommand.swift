@@ -136,6 +136,7 @@ struct RecordListCommand: ParsableCommand {
     let output = try Output()
     try output.put(try text(found))
     try output.finish()
+    try printWarnings(of: records)
     let isHumanReadable = !arguments.json && !jsonLines
     if found.isEmpty {
       if isHumanReadable { Terminal.printError("no record matches") }
@@ -195,6 +196,14 @@ struct RecordListCommand: ParsableCommand {
       try output.put(Terminal.table([heading] + rows) + "\n")
     }
     try output.finish()
+    try printWarnings(of: records)
+  }
+
+  /// Prints the paths of the query that no record has.
+  private func printWarnings(of records: RecordCollection) throws {
+    for warning in try records.warnings where warning.hasPrefix("query: ") {
+      Terminal.printError("warning: \(warning.printable)")
+    }
   }
 
   private func printPlan(of records: RecordCollection) throws {

@@ -61,6 +61,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
             include=included_paths(include),
         )
         found = json_answer(library.satchel_records_page, self._pointer, lent)
+        self._warn(found["records"], order_by)
         return Page(
             records=[record_of(each, self._read) for each in found["records"]], cursor=found["cursor"]
         )
@@ -161,6 +162,7 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
             check_path(path, self._read.kind)
         lent = lend_query(where, known=self._paths, group_by=paths, **more)
         found: List[Dict[str, Any]] = json_answer(library.satchel_records_aggregate, self._pointer, lent)
+        self._warn(found, (paths, more), level=4 if not more else 5)
         return found
 
 

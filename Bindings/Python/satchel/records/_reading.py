@@ -12,6 +12,7 @@ from typing import (
     Generic,
     List,
     Optional,
+    Set,
     Type,
     TypeVar,
     Union,
@@ -23,7 +24,7 @@ from satchel._fields import known_members
 from satchel._handles import Dependent, Handle
 from satchel._html import Rows, escaped, html_of_some
 from satchel._library import answer, json_answer, library, scalar_answer, value_of
-from satchel.errors import InvalidArgument, NotFound, SatchelError, SchemaWarning
+from satchel.errors import InvalidArgument, NotFound, QueryWarning, SatchelError, SchemaWarning
 from satchel.records._declarations import (
     Index,
     MigrationStep,
@@ -57,7 +58,7 @@ _SHOWN = 10
 class ReadableCollection(Dependent, Generic[_Document]):
     """The part of :class:`satchel.Records` that reads and queries documents."""
 
-    __slots__ = ("_name", "_paths", "_read", "_store", "_typed")
+    __slots__ = ("_name", "_paths", "_read", "_store", "_typed", "_warned")
 
     def __init__(
         self,
@@ -93,6 +94,8 @@ class ReadableCollection(Dependent, Generic[_Document]):
         sensitive = None if sensitive is None else items_of(sensitive, "sensitive")
         known = declared_types(types, of, relations, sensitive)
         self._paths = Paths(of, known or {})
+        # The warnings that were issued, and the orders and groups of queries that were looked at for them.
+        self._warned: Set[Any] = set()
         lent = lend_declaration(
             name,
             indexes,
@@ -137,7 +140,9 @@ class ReadableCollection(Dependent, Generic[_Document]):
         A keyword of the schema that has no effect, because draft 2020-12 does not define it:
         "/properties/n/minimun: unknown keyword, without effect: did you mean "minimum"?"; and a step of the
         migration that opening the collection has run which found no value in any record. ``store.records``
-        issues a :class:`satchel.SchemaWarning` for each.
+        issues a :class:`satchel.SchemaWarning` for each. Paths of queries that have looked at all records,
+        and that none had, follow them: "query: no record has "titel": did you mean "title"?"; queries issue a
+        :class:`satchel.QueryWarning` for each.
         """
         found: List[str] = json_answer(library.satchel_records_warnings, self._pointer)
         return found
@@ -244,7 +249,19 @@ class ReadableCollection(Dependent, Generic[_Document]):
             include=included_paths(include),
         )
         found = json_answer(library.satchel_records_list, self._pointer, lent)
+        self._warn(found, order_by)
         return Rows([record_of(each, self._read) for each in found])
+
+    def _warn(self, found: Any, paths: Any = None, *, level: int = 3) -> None:
+        """Issues the warnings of paths that no record has, after a query that finds nothing or is new."""
+        shape = repr((paths,))
+        if self._paths.of is not None or (found and shape in self._warned):
+            return
+        self._warned.add(shape)
+        for warning in self.warnings:
+            if warning.startswith("query: ") and warning not in self._warned:
+                self._warned.add(warning)
+                _warnings.warn(f"{self._name}: {warning}", QueryWarning, stacklevel=level)
 
     def _selected(self, select: Any) -> Optional[List[Any]]:
         if select is None:
@@ -266,7 +283,9 @@ class ReadableCollection(Dependent, Generic[_Document]):
         ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
         """
         lent = lend_query(where, order_by, limit, offset, known=self._paths, documents=False)
-        return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
+        found = json_answer(library.satchel_records_list, self._pointer, lent)
+        self._warn(found, order_by)
+        return [each["id"] for each in found]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
         """The number of records that match; by default all, in constant time.
@@ -274,7 +293,10 @@ class ReadableCollection(Dependent, Generic[_Document]):
         :param where: as in :meth:`list`
         """
         lent = lend_query(where, known=self._paths)
-        return scalar_answer(ctypes.c_int64, library.satchel_records_count, self._pointer, lent)
+        number = scalar_answer(ctypes.c_int64, library.satchel_records_count, self._pointer, lent)
+        if where:
+            self._warn(number)
+        return number
 
     def watch(
         self,
