@@ -6204,8 +6204,13 @@ typedef void (*satchel_records_watch_callback)(
  * collection that is dropped and declared again. A migration to another version than that
  * of `records` is reported as the error of satchel_records_list().
  *
+ * {"groups": query} follows what satchel_records_aggregate() returns for the query,
+ * {"search": query} the hits of satchel_records_search(), and {"near": query} those of
+ * satchel_records_near().
+ *
  * @param records   the collection
- * @param query     a @ref json_record_query "query"; empty for all records
+ * @param query     a @ref json_record_query "query", or an object with the only member
+ *                  `groups`, `search` or `near`; empty for all records
  * @param callback  is notified of the results
  * @param context   passed to `callback`
  * @param release   called exactly once with `context`, after the last call of `callback`,
@@ -6236,6 +6241,9 @@ SATCHEL_API satchel_status satchel_records_watch(
  * | `removed`  | array | the ids of its records that match no more                        |
  * | `moved`    | array | the ids of records that changed their place among the others     |
  * | `changed`  | array | the ids of records with another document or other metadata       |
+ *
+ * Of a search, `hits` has what satchel_records_search() or satchel_records_near() returns,
+ * instead of `records`. Of groups, the only member is `groups`.
  *
  * @param live      a live query, made by satchel_records_watch()
  * @param[out] out  a JSON object; empty when the result is the same as the last one that

@@ -144,7 +144,8 @@ public func satchel_records_watch(
   return guarded(returning: out, orElse: nil) {
     guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
     nonisolated(unsafe) let notify = callback
-    let live = try Handles.records.borrow(records).watchJSON(query.recordQuery()) { error in
+    let records = try Handles.records.borrow(records)
+    let live = try records.watchJSON(query.raw("query").isEmpty ? [:] : query.json("query")) { error in
       let status = error.map { failed($0) } ?? SATCHEL_OK
       lend(Array((error?.message ?? "").utf8)) { notify(host.address, status, $0) }
     }

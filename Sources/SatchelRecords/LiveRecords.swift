@@ -12,7 +12,7 @@
     ///   run any more, and ends when the store is closed.
     public func watch(_ query: RecordQuery = RecordQuery()) throws -> AsyncThrowingStream<[Record], any Error>
     {
-      try results(query) { $0 }
+      try results { yield in try watch(query) { result in yield { try result.get().records } } }
     }
 
     /// Returns a stream of the result of a query, with documents decoded as values; see `watch(_:)`.
@@ -21,20 +21,60 @@
     ) throws -> AsyncThrowingStream<[TypedRecord<Document>], any Error> {
       var query = query
       query.wantsDocuments = true
-      return try results(query) { [self] records in try records.map { try typed($0, as: type) } }
+      return try results { yield in
+        try watch(query) { [self] result in
+          yield { try result.get().records.map { try typed($0, as: type) } }
+        }
+      }
     }
 
+    /// Returns a stream of the groups that `aggregate` computes; see `watch(_:)`.
+    public func watch(
+      groups aggregates: [RecordAggregate] = [], where filter: RecordFilter? = nil,
+      groupBy paths: [String] = []
+    ) throws -> AsyncThrowingStream<[RecordGroup], any Error> {
+      try results { yield in
+        try watch(groups: aggregates, where: filter, groupBy: paths) { result in yield { try result.get() } }
+      }
+    }
+
+    /// Returns a stream of the hits of `search`; see `watch(_:)`.
+    public func watch(
+      search text: String, in paths: [String]? = nil, where filter: RecordFilter? = nil,
+      limit: Int = RecordCollection.defaultSearchLimit
+    ) throws -> AsyncThrowingStream<[RecordSearchHit], any Error> {
+      try results { yield in
+        try watch(search: text, in: paths, where: filter, limit: limit) { result in yield { try result.get() }
+        }
+      }
+    }
+
+    /// Returns a stream of the records that `near` finds; see `watch(_:)`.
+    public func watch(
+      latitude: Double, longitude: Double, within: Double, path: String? = nil,
+      where filter: RecordFilter? = nil, limit: Int? = nil
+    ) throws -> AsyncThrowingStream<[NearbyRecord], any Error> {
+      try results { yield in
+        try watch(
+          latitude: latitude, longitude: longitude, within: within, path: path, where: filter, limit: limit
+        ) { result in yield { try result.get() } }
+      }
+    }
+
+    private typealias Yield<Element> = @Sendable (() throws -> Element) -> Void
+
+    /// - Parameter start: starts a live query whose handler yields the results
     private func results<Element: Sendable>(
-      _ query: RecordQuery, _ convert: @escaping @Sendable ([Record]) throws -> Element
+      _ start: (@escaping Yield<Element>) throws -> LiveQuery
     ) throws -> AsyncThrowingStream<Element, any Error> {
       let (stream, continuation) = AsyncThrowingStream.makeStream(
         of: Element.self, bufferingPolicy: .bufferingNewest(1))
       // Finishes the stream when the store drops the handler: it is closed.
       let end = StreamEnd { continuation.finish() }
-      let live = try watch(query) { result in
+      let live = try start { element in
         withExtendedLifetime(end) {
           do {
-            continuation.yield(try convert(result.get().records))
+            continuation.yield(try element())
           } catch {
             continuation.finish(throwing: error)
           }

@@ -60,6 +60,10 @@ static void wait_for_releases(int count) {
     pthread_mutex_unlock(&lock);
 }
 
+static void ignore(void *context, satchel_status status, satchel_bytes message) {
+    (void)context, (void)status, (void)message;
+}
+
 int main(void) {
     satchel_records *notes;
     satchel_bytes query = SATCHEL_TEXT("{\"where\":{\"n\":{\"gte\":2}},\"order_by\":\"-n\"}");
@@ -95,6 +99,36 @@ int main(void) {
     CHECK(satchel_records_watch_result(live, &same) == SATCHEL_EINVALID, "a result in a batch");
     must(satchel_store_rollback(store), "rolling back");
     CHECK(newest_status == SATCHEL_OK, "%s", satchel_status_name(newest_status));
+
+    /* Groups, and hits of searches. */
+    satchel_records *cafes;
+    must(satchel_records_open(store, text("{\"name\":\"cafes\",\"search\":[\"name\"],\"positions\":[\"at\"]}"), NULL,
+                              &cafes),
+         "opening what can be searched");
+    must(satchel_records_put(cafes, text("a"), text("{\"name\":\"Odeon\",\"at\":{\"lat\":47.5,\"lon\":8.5}}"),
+                             SATCHEL_ANY_REVISION, NULL),
+         "putting");
+    const char *questions[][2] = {
+        {"{\"groups\":{\"group_by\":\"name\"}}", "{\"groups\":[{\"key\":[\"Odeon\"],\"count\":1,\"values\":[]}]}"},
+        {"{\"search\":{\"text\":\"ode\"}}", "\"excerpt\":\"Odeon\",\"highlights\":[[0,5]]}],\"inserted\":[\"a\"]"},
+        {"{\"near\":{\"latitude\":47.5,\"longitude\":8.5,\"within\":1}}", "\"distance\":0.0}],\"inserted\":[\"a\"]"},
+    };
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        satchel_observer *other = NULL;
+        satchel_buffer found = SATCHEL_BUFFER_INIT;
+        must(satchel_records_watch(cafes, text(questions[i][0]), ignore, NULL, NULL, &other), questions[i][0]);
+        must(satchel_records_watch_result(other, &found), "taking the result");
+        CHECK(strstr(found.data, questions[i][1]) != NULL, "%s", found.data);
+        satchel_buffer_free(&found);
+        satchel_observer_free(other);
+    }
+    const char *wrong[] = {"{\"groups\":{\"by\":1}}", "{\"search\":{}}", "{\"near\":7}", "{\"search\":{\"text\":\"a\",\"paths\":[\"at\"]}}"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        satchel_observer *other = NULL;
+        CHECK(satchel_records_watch(cafes, text(wrong[i]), ignore, NULL, NULL, &other) == SATCHEL_EINVALID && !other, "%s",
+              wrong[i]);
+    }
+    satchel_records_free(cafes);
 
     /* The collection's handle may be freed first. */
     satchel_records_free(notes);

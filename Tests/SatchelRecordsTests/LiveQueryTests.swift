@@ -45,6 +45,46 @@ struct LiveQueryTests {
     #expect(try await results.next()?.map(\.id) == ["a"])
   }
 
+  @Test("groups, hits of a search and what is near are followed like records", .timeLimit(.minutes(20)))
+  func answers() async throws {
+    let cafes = try store.records("cafes", search: ["name"], positions: ["at"])
+    func put(_ id: String, _ name: String, _ latitude: Double) throws {
+      try cafes.put(
+        id,
+        ["name": .string(name), "kind": "bar", "at": ["lat": .double(latitude), "lon": 8.5]] as JSONValue)
+    }
+    try put("a", "Odeon", 47.5)
+    var groups = try cafes.watch(groups: [], groupBy: ["kind"]).makeAsyncIterator()
+    var hits = try cafes.watch(search: "ode").makeAsyncIterator()
+    var nearby = try cafes.watch(latitude: 47.5, longitude: 8.5, within: 100).makeAsyncIterator()
+    #expect(try await groups.next()?.map(\.count) == [1])
+    #expect(try await hits.next()?.map(\.excerpt) == ["Odeon"])
+    #expect(try await nearby.next()?.map(\.record.id) == ["a"])
+    try put("b", "Odessa", 47.5)
+    #expect(try await groups.next()?.map(\.count) == [2])
+    #expect(try await hits.next()?.count == 2)
+    #expect(try await nearby.next()?.map(\.record.id) == ["a", "b"])
+    try put("b", "Venus", 48)
+    #expect(try await hits.next()?.map(\.record.id) == ["a"])
+    #expect(try await nearby.next()?.count == 1)
+    #expect(throws: SatchelError.self) { _ = try tasks.watch(search: "a") }
+    #expect(throws: SatchelError.self) { _ = try cafes.watch(groups: [], groupBy: ["kind[*]"]) }
+    #expect(throws: SatchelError.self) { _ = try cafes.watch(latitude: 91, longitude: 0, within: 1) }
+  }
+
+  @Test("equal questions are evaluated once, other ones each", .timeLimit(.minutes(20)))
+  func sharedAnswers() throws {
+    let (first, second, other) = (Locked(0), Locked(0), Locked(0))
+    func follow(_ count: Locked<Int>, _ path: String) throws -> LiveQuery {
+      try tasks.watch(groups: [], groupBy: [path]) { _ in count.withLock { $0 += 1 } }
+    }
+    let live = [try follow(first, "isDone"), try follow(second, "isDone"), try follow(other, "title")]
+    defer { for each in live { each.cancel() } }
+    while [first, second, other].contains(where: { $0.withLock { $0 } == 0 }) { usleep(1000) }
+    try tasks.put("a", Task(title: "Alpha"))
+    while [first, second, other].contains(where: { $0.withLock { $0 } < 2 }) { usleep(1000) }
+  }
+
   @Test("a commit that does not change the result is not reported", .timeLimit(.minutes(20)))
   func sameResult() async throws {
     var results = try tasks.watch(open).makeAsyncIterator()

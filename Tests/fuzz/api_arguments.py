@@ -86,6 +86,7 @@ TEXTS: dict[str, Text] = {
         lambda chance: [{"title": None, "rooms": [chance.randrange(3)]}, {"n": None, "a": 1}]
     ),
     "record_query": _json(records.record_query),
+    "record_live_query": _json(records.record_live_query),
     "record_condition": _json(records.record_condition),
     "record_groups": _json(records.record_groups),
     "record_near": _json(records.record_near),

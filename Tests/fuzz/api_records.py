@@ -133,3 +133,12 @@ def record_near(dice: Dice) -> object:
 
 def resolution(dice: Dice) -> object:
     return {"keep": dice.choice(["local", "remote"])} if dice.random() < 0.5 else {"document": record(dice)}
+
+
+def record_live_query(dice: Dice) -> object:
+    """A query to follow: for records, groups or hits."""
+    kind = dice.choice(["groups", "search", "near", "list"])
+    if kind == "list":
+        return record_query(dice)
+    make = {"groups": record_groups, "search": record_search, "near": record_near}[kind]
+    return {kind: make(dice)}

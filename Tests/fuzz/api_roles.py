@@ -222,7 +222,7 @@ ROLES = {
     "satchel_records_update_where": "records record_condition record",
     "satchel_records_delete_where": "records record_condition",
     "satchel_records_upsert": "records unique_path record identifier",
-    "satchel_records_watch": "records record_query",
+    "satchel_records_watch": "records record_live_query",
     "satchel_records_watch_result": "observer",
     "satchel_records_mirror": "records mirrors",
     "satchel_records_verify_mirror": "records",

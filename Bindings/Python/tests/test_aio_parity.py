@@ -29,7 +29,9 @@ TWINS: Dict[type, type] = {
     satchel.StoryLibrary: satchel.aio.StoryLibrary,
 }
 #: Methods that are not awaited: asynchronous iterators, and blocks.
-NOT_AWAITED = {"iterate", "iterate_changes", "iterate_trash", "watch", "batch", "timeout", "changes"}
+NOT_AWAITED = {"iterate", "iterate_changes", "iterate_trash", "batch", "timeout", "changes"} | {
+    name for name in dir(satchel.Records) if name.startswith("watch")
+}
 
 
 def public(kind: type) -> Set[str]:

@@ -81,7 +81,8 @@ def test_groups_and_sums(tasks):
     prices = [each["price"] for each in documents]
     assert tasks.counts("kind") == {"a": 14, "b": 13, "c": 13}
     assert tasks.counts(["kind", "due"], where={"due": {"lt": 1}}) == {("a", 0): 2, ("b", 0): 2, ("c", 0): 2}
-    assert tasks.counts("absent") == {None: 40}
+    with pytest.warns(satchel.QueryWarning, match='no record has "absent"'):
+        assert tasks.counts("absent") == {None: 40}
     assert tasks.distinct("due") == list(range(7))
     assert tasks.sum("price") == sum(prices)
     assert tasks.sum("due") == sum(each["due"] for each in documents)
@@ -124,7 +125,8 @@ def test_a_path_in_the_syntax_of_another_library_is_refused(tasks, guess):
         tasks.list(order_by=guess)
     with pytest.raises(satchel.InvalidArgument, match="due"):
         tasks.list(where={guess: 1})
-    assert tasks.list(where={f"/{guess}": 1}) == []
+    with pytest.warns(satchel.QueryWarning):
+        assert tasks.list(where={f"/{guess}": 1}) == []
 
 
 def test_writes_by_a_condition(tasks, store):

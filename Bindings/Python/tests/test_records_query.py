@@ -263,6 +263,7 @@ ORDERS = st.lists(st.builds(lambda sign, path: sign + path, st.sampled_from(["",
 STEPS = st.lists(st.tuples(IDS, st.one_of(st.none(), DOCUMENTS)), max_size=30)
 
 
+@pytest.mark.filterwarnings("ignore::satchel.QueryWarning")
 @settings(max_examples=portion(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     steps=STEPS,

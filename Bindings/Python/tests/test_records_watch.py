@@ -254,3 +254,53 @@ def test_in_memory() -> None:
             notes.put("a", {})
             notes.put("b", {})
         assert ids(next(results)) == ["a", "b"]
+
+
+def test_counts_and_sums_are_followed(store):
+    sales = store.records("sales")
+    sales.put("a", {"kind": "tea", "total": 2})
+    with sales.watch_counts("kind") as counts, sales.watch_aggregate("sum", "total") as sums:
+        assert counts.next() == {"tea": 1}
+        assert sums.next() == 2
+        with store.batch():
+            sales.put("b", {"kind": "cake", "total": 5})
+            sales.put("c", {"kind": "tea", "total": 1})
+        assert counts.next() == {"cake": 1, "tea": 2}
+        assert sums.next() == 8
+        sales.put("c", {"kind": "tea", "total": 3})
+        assert sums.next() == 10
+        assert counts.next(timeout=0) is None
+    with (
+        sales.watch_counts() as count,
+        sales.watch_aggregate("max", "total", {"kind": "tea"}, "kind") as best,
+    ):
+        assert (count.next(), best.next()) == (3, {"tea": 3})
+
+
+def test_searches_are_followed(store):
+    cafes = store.records("cafes", search=["name"], positions=["at"])
+    cafes.put("a", {"name": "Odeon", "at": {"lat": 47.5, "lon": 8.5}})
+    with cafes.watch_search("ode") as found, cafes.watch_near(47.5, 8.5, 100) as nearby:
+        [hit] = found.next()
+        assert (hit.record.id, hit.highlights) == ("a", [(0, 5)])
+        [place] = nearby.next()
+        assert (place.record["name"], place.distance) == ("Odeon", 0)
+        cafes.put("b", {"name": "Odessa", "at": {"lat": 47.5, "lon": 8.5005}})
+        assert found.next().inserted == ["b"]
+        assert [round(each.distance) for each in nearby.next()] == [0, 38]
+        cafes.put("a", {"name": "Odeon bar", "at": {"lat": 47.5, "lon": 8.5}})
+        assert found.next().changed == ["a"]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda notes: notes.watch_search("a"),
+        lambda notes: notes.watch_near(0, 0, 1),
+        lambda notes: notes.watch_aggregate("mean", "n"),
+        lambda notes: notes.watch_counts("tags[*]"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_at_once(store, start):
+    with pytest.raises(satchel.InvalidArgument):
+        start(store.records("notes"))

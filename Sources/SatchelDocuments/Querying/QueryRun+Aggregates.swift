@@ -3,13 +3,21 @@ import SatchelJSON
 import SatchelStorage
 
 extension QueryRun {
+  /// - Throws: `.invalid` for paths that no document has, and for sensitive ones
+  func check(
+    _ filter: CompiledFilter, by paths: [FieldPath],
+    _ aggregates: [(function: RecordAggregate.Function, path: FieldPath)]
+  ) throws {
+    try check(filter)
+    try check(paths + aggregates.map(\.path))
+  }
+
   /// Computes aggregates of the records that match, by groups; without paths, one group of all of them.
   func aggregate(
     _ filter: CompiledFilter, by paths: [FieldPath],
     _ aggregates: [(function: RecordAggregate.Function, path: FieldPath)]
   ) throws -> [RecordGroup] {
-    try check(filter)
-    try check(paths + aggregates.map(\.path))
+    try check(filter, by: paths, aggregates)
     let groups = GroupTable(paths, aggregates)
     if aggregates.isEmpty, paths.count == 1,
       let index = rules.indexes.first(where: { $0.path == paths[0] && $0.definition.isPlain }),
@@ -100,67 +108,5 @@ extension QueryRun {
           EntryGroup(key: Array($0.bytes(0)), record: $0.anyInteger(1), count: $0.anyInteger(2)))
       }
     }
-  }
-}
-
-extension RecordCollection {
-  /// Computes aggregates of the records that match a filter, by groups.
-  ///
-  /// - Parameters:
-  ///   - aggregates: none to count only
-  ///   - filter: nil for all records
-  ///   - paths: of the values that the records of a group have in common; without paths, all records are one group
-  /// - Returns: the groups in the order of their keys
-  /// - Throws: `SatchelError` `.invalid` for an invalid path, and where a value of a group is an array or an object
-  public func aggregate(
-    _ aggregates: [RecordAggregate] = [], where filter: RecordFilter? = nil, groupBy paths: [String] = []
-  ) throws -> [RecordGroup] {
-    try readInterruptibly { connection, row in
-      let types = try row.rules.types
-      func path(_ text: String, _ use: String) throws -> FieldPath {
-        let path = types.typed(try FieldPath(text))
-        try path.checkSingle(use)
-        return path
-      }
-      let run = try QueryRun(self, connection, row: row)
-      return try run.aggregate(
-        try CompiledFilter(run.unexpired(filter) ?? .all([]), types),
-        by: try paths.map { try path($0, "a group") },
-        try aggregates.map { ($0.function, try path($0.path, "an aggregate")) })
-    }
-  }
-
-  /// Computes aggregates of `{"where", "group_by", "aggregates"}`, all members optional: `group_by` is a path or an
-  /// array of them, `aggregates` an array of `{"sum": path}`, `{"min": path}`, `{"max": path}` and `{"average": path}`.
-  package func aggregate(json: JSONValue) throws -> [RecordGroup] {
-    var (filter, paths, aggregates): (RecordFilter?, [String], [RecordAggregate]) = (nil, [], [])
-    try naming("query") {
-      guard case .object(let members) = json else { throw JSONError("must be an object", pointer: "") }
-      for (key, value) in members where !value.isNull {
-        switch (key, value) {
-        case ("where", _): filter = try RecordFilter(value, at: "/where")
-        case ("group_by", .string(let path)): paths = [path]
-        case ("group_by", .array): paths = try value.paths(at: "/group_by")
-        case ("group_by", _): throw JSONError("must be a path, or an array of them", pointer: "/group_by")
-        case ("aggregates", .array(let elements)):
-          aggregates = try elements.enumerated().map { position, element in
-            guard case .object(let members) = element, members.count == 1, let only = members.first,
-              let function = RecordAggregate.Function(rawValue: only.key), case .string(let path) = only.value
-            else {
-              throw JSONError(
-                "must be an object with a function (sum, min, max or average) and its path",
-                pointer: "/aggregates/\(position)")
-            }
-            return RecordAggregate(function, path)
-          }
-        case ("aggregates", _): throw JSONError("must be an array", pointer: "/aggregates")
-        default:
-          throw JSONError(
-            "unknown member; the members are where, group_by and aggregates",
-            pointer: "/" + JSONPointer.escaped(key))
-        }
-      }
-    }
-    return try aggregate(aggregates, where: filter, groupBy: paths)
   }
 }

@@ -37,8 +37,16 @@ extension RecordCollection {
   ///
   /// - Parameter query: `{"latitude", "longitude", "within", "path", "where", "limit"}`
   package func writeNear(json query: JSONValue, into bytes: inout [UInt8]) throws {
+    try write(NearSearch(json: query), into: &bytes) { _, _ in }
+  }
+
+  /// Appends the hits of a search, and calls `visit` with each.
+  func write(
+    _ search: NearSearch, into bytes: inout [UInt8], _ visit: (borrowing Candidate, Double) throws -> Void
+  ) throws {
     bytes.append(UInt8(ascii: "["))
-    try each(NearSearch(json: query)) { candidate, distance in
+    try each(search) { candidate, distance in
+      try visit(candidate, distance)
       try candidate.writeHit(into: &bytes)
       bytes.append(contentsOf: #","distance":"#.utf8)
       bytes.append(contentsOf: try JSONValue.double(distance).serialized())
@@ -47,7 +55,7 @@ extension RecordCollection {
     bytes.append(UInt8(ascii: "]"))
   }
 
-  private func each(_ search: NearSearch, _ visit: (borrowing Candidate, Double) throws -> Void) throws {
+  func each(_ search: NearSearch, _ visit: (borrowing Candidate, Double) throws -> Void) throws {
     if let limit = search.limit, limit < 0 { throw SatchelError(.invalid, "limit: \(limit) is negative") }
     try updatePositions()
     try readInterruptibly { connection, row in

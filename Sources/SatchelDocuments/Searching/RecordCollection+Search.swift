@@ -30,12 +30,7 @@ extension RecordCollection {
     var search = RecordSearch(text)
     (search.paths, search.filter, search.limit, search.offset) = (paths, filter, limit, offset)
     var hits: [RecordSearchHit] = []
-    try each(search) { candidate, match in
-      hits.append(
-        RecordSearchHit(
-          record: try candidate.record(withDocument: true), score: match.score, path: match.path,
-          excerpt: match.excerpt, highlights: match.ranges))
-    }
+    try each(search) { candidate, match in hits.append(try match.hit(candidate)) }
     return hits
   }
 
@@ -43,15 +38,25 @@ extension RecordCollection {
   ///
   /// - Parameter query: `{"text", "paths", "where", "limit", "offset"}`
   package func writeSearch(json query: JSONValue, into bytes: inout [UInt8]) throws {
+    try write(RecordSearch(json: query), into: &bytes) { _, _ in }
+  }
+
+  /// Appends the hits of a search, and calls `visit` with each.
+  func write(
+    _ search: RecordSearch, into bytes: inout [UInt8],
+    _ visit: (borrowing Candidate, RecordTextIndex.Match) throws -> Void
+  ) throws {
     bytes.append(UInt8(ascii: "["))
-    try each(RecordSearch(json: query)) { candidate, match in
+    try each(search) { candidate, match in
+      try visit(candidate, match)
       try candidate.writeHit(into: &bytes)
       try match.write(into: &bytes)
+      bytes.append(UInt8(ascii: "}"))
     }
     bytes.append(UInt8(ascii: "]"))
   }
 
-  private func each(
+  func each(
     _ search: RecordSearch, _ visit: (borrowing Candidate, RecordTextIndex.Match) throws -> Void
   ) throws {
     for (name, count) in [("limit", search.limit), ("offset", search.offset)] where count < 0 {

@@ -125,8 +125,14 @@ private enum HitQuery {
 }
 
 extension RecordTextIndex.Match {
+  func hit(_ candidate: borrowing Candidate) throws -> RecordSearchHit {
+    RecordSearchHit(
+      record: try candidate.record(withDocument: true), score: score, path: path, excerpt: excerpt,
+      highlights: ranges)
+  }
+
   /// The highlights as ranges of the excerpt.
-  var ranges: [Range<String.Index>] {
+  private var ranges: [Range<String.Index>] {
     highlights.map {
       excerpt.utf8.index(
         excerpt.startIndex, offsetBy: $0.lowerBound)..<excerpt.utf8.index(
@@ -134,7 +140,7 @@ extension RecordTextIndex.Match {
     }
   }
 
-  /// Appends the members of the JSON form of the public interfaces.
+  /// Appends the members of the JSON form of the public interfaces, after others.
   func write(into bytes: inout [UInt8]) throws {
     bytes.append(contentsOf: #","score":"#.utf8)
     bytes.append(contentsOf: try JSONValue.double(score).serialized())
@@ -147,6 +153,6 @@ extension RecordTextIndex.Match {
       if number > 0 { bytes.append(UInt8(ascii: ",")) }
       bytes.append(contentsOf: "[\(range.lowerBound),\(range.upperBound)]".utf8)
     }
-    bytes.append(contentsOf: "]}".utf8)
+    bytes.append(UInt8(ascii: "]"))
   }
 }

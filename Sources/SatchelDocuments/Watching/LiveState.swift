@@ -22,19 +22,43 @@ final class LiveState: Sendable {
 
     /// - Throws: as `Candidate.plain`
     mutating func add(_ candidate: borrowing Candidate, for query: CompiledQuery) throws {
-      var hasher = Hasher()
-      hasher.combine(candidate.revision)
-      hasher.combine(candidate.created)
-      hasher.combine(candidate.modified)
-      hasher.combine(try candidate.syncStatus().rawValue)
+      var hasher = try Self.metadata(candidate)
       if query.wantsDocuments {
         try candidate.plain { document in
           guard let projection = query.projection else { return hasher.combine(bytes: document) }
           projection.apply(to: document).withUnsafeBytes { hasher.combine(bytes: $0) }
         }
       }
-      // No id is longer; one in a damaged file is distinguished by its beginning.
-      let id = candidate.key.prefix(Int(UInt8.max))
+      add(candidate.key, hasher)
+    }
+
+    /// - Parameter more: the rest of a hit
+    /// - Throws: as `Candidate.plain`
+    mutating func add(_ candidate: borrowing Candidate, _ more: [UInt8]) throws {
+      var hasher = try Self.metadata(candidate)
+      try candidate.plain { hasher.combine(bytes: $0) }
+      more.withUnsafeBytes { hasher.combine(bytes: $0) }
+      add(candidate.key, hasher)
+    }
+
+    mutating func add(_ id: [UInt8], _ content: [UInt8]) {
+      var hasher = Hasher()
+      content.withUnsafeBytes { hasher.combine(bytes: $0) }
+      id.withUnsafeBytes { add($0, hasher) }
+    }
+
+    private static func metadata(_ candidate: borrowing Candidate) throws -> Hasher {
+      var hasher = Hasher()
+      hasher.combine(candidate.revision)
+      hasher.combine(candidate.created)
+      hasher.combine(candidate.modified)
+      hasher.combine(try candidate.syncStatus().rawValue)
+      return hasher
+    }
+
+    private mutating func add(_ key: UnsafeRawBufferPointer, _ hasher: Hasher) {
+      // No id is longer; one in a damaged file is distinguished by its beginning, like the key of a group.
+      let id = key.prefix(Int(UInt8.max))
       ids.append(contentsOf: id)
       lengths.append(UInt8(truncatingIfNeeded: id.count))
       digests.append(hasher.finalize())

@@ -13,17 +13,19 @@ public final class LiveQuery: Sendable {
   }
 
   /// Appends the result as the JSON of the public interfaces: `{"records", "inserted", "removed", "moved",
-  /// "changed"}`; nothing when it is the same as the last one that was taken.
+  /// "changed"}`, with `hits` instead of `records` for a search, and `{"groups"}`; nothing when it is the same as the
+  /// last one that was taken.
   ///
   /// - Throws: as `list`, but not again for the same reason
   package func takeJSON(into bytes: inout [UInt8]) throws {
-    var records: [UInt8] = []
-    let changes = try results.take { collection, query, visit in
-      try collection.writeList(query, into: &records, visit)
+    var found: [UInt8] = []
+    let changes = try results.take { collection, state in
+      try collection.write(results.request, into: &found, &state)
     }
     guard let changes else { return }
-    bytes.append(contentsOf: #"{"records":"#.utf8)
-    bytes.append(contentsOf: records)
+    bytes.append(contentsOf: "{\"\(results.request.name)\":".utf8)
+    bytes.append(contentsOf: found)
+    if case .groups = results.request { return bytes.append(UInt8(ascii: "}")) }
     let lists = [
       ("inserted", changes.inserted), ("removed", changes.removed), ("moved", changes.moved),
       ("changed", changes.changed),
@@ -42,22 +44,16 @@ public final class LiveQuery: Sendable {
 /// The results of one live query, as its host takes them.
 private final class LiveResults: Sendable {
   let collection: RecordCollection
-  let query: CompiledQuery
+  let request: LiveRequest
   let key: LiveQueries.Key
   /// The last result that the host took, and the error that it was notified of since.
   private let taken = Locked<(state: LiveState?, error: SatchelError?)>((nil, nil))
   var queries: LiveQueries { collection.store.liveQueries }
 
-  init(_ collection: RecordCollection, _ query: RecordQuery) throws {
-    self.collection = collection
-    guard query.include?.isEmpty ?? true else {
-      throw SatchelError(
-        .invalid,
-        "\(collection.name): query: /include: a live query follows one collection: it has no related records")
-    }
-    self.query = try CompiledQuery(query)
+  init(_ collection: RecordCollection, _ request: LiveRequest) {
+    (self.collection, self.request) = (collection, request)
     key = LiveQueries.Key(
-      collection: collection.name, version: collection.version, query: query.signature)
+      collection: collection.name, version: collection.version, query: request.signature)
   }
 
   /// Notes an error of which the host will be notified.
@@ -73,11 +69,11 @@ private final class LiveResults: Sendable {
 
   /// Runs the query.
   ///
-  /// - Parameter read: runs the query, and passes each record to the function
+  /// - Parameter read: runs the query, and adds the result to the state
   /// - Returns: what changed since the result that was taken before; nil when nothing did
   /// - Throws: as `list`, but not again for the same reason
   func take(
-    _ read: (RecordCollection, CompiledQuery, (borrowing Candidate) throws -> Void) throws -> Void
+    _ read: (RecordCollection, inout LiveState.Builder) throws -> Void
   ) throws -> RecordChanges? {
     guard !collection.database.isInTransaction else {
       throw SatchelError(
@@ -86,9 +82,7 @@ private final class LiveResults: Sendable {
     }
     var builder = LiveState.Builder()
     do {
-      try read(try collection.current(), query) {
-        try builder.add($0, for: query)
-      }
+      try read(try collection.current(), &builder)
     } catch let error as SatchelError {
       // Another attempt may succeed where the call was stopped, or the store was busy.
       if !error.isTransient, !note(error) { return nil }
@@ -122,20 +116,92 @@ extension RecordCollection {
     _ query: RecordQuery = RecordQuery(),
     _ handler: @escaping @Sendable (Result<LiveResult, SatchelError>) -> Void
   ) throws -> LiveQuery {
-    try watch(query) { results, error in
+    let request = try LiveRequest(query, of: self)
+    return try follow(
+      request,
+      { (result: Result<([Record], RecordChanges), SatchelError>) in
+        handler(result.map { LiveResult(records: $0.0, changes: $0.1) })
+      }
+    ) { collection, state in
+      guard case .list(_, let query) = request else { return [] }
+      var records: [Record] = []
+      try collection.each(query) { candidate, query in
+        try state.add(candidate, for: query)
+        records.append(try candidate.record(for: query))
+      }
+      return records
+    }
+  }
+
+  /// Calls `handler` with the groups that `aggregate` computes: soon, and again after commits that change them; see
+  /// `watch(_:_:)`.
+  public func watch(
+    groups aggregates: [RecordAggregate] = [], where filter: RecordFilter? = nil,
+    groupBy paths: [String] = [],
+    _ handler: @escaping @Sendable (Result<[RecordGroup], SatchelError>) -> Void
+  ) throws -> LiveQuery {
+    let grouping = RecordGrouping(aggregates, filter, paths)
+    return try follow(.groups(grouping), { handler($0.map(\.0)) }) { collection, state in
+      let groups = try collection.groups(grouping)
+      for group in groups { try state.add(group) }
+      return groups
+    }
+  }
+
+  /// Calls `handler` with the hits of `search`: soon, and again after commits that change them; see `watch(_:_:)`.
+  public func watch(
+    search text: String, in paths: [String]? = nil, where filter: RecordFilter? = nil,
+    limit: Int = RecordCollection.defaultSearchLimit,
+    _ handler: @escaping @Sendable (Result<[RecordSearchHit], SatchelError>) -> Void
+  ) throws -> LiveQuery {
+    var search = RecordSearch(text)
+    (search.paths, search.filter, search.limit) = (paths, filter, limit)
+    return try follow(.search(search), { handler($0.map(\.0)) }) { [search] collection, state in
+      var hits: [RecordSearchHit] = []
+      try collection.each(search) { candidate, match in
+        try state.add(candidate, match)
+        hits.append(try match.hit(candidate))
+      }
+      return hits
+    }
+  }
+
+  /// Calls `handler` with the records that `near` finds: soon, and again after commits that change them; see
+  /// `watch(_:_:)`.
+  public func watch(
+    latitude: Double, longitude: Double, within: Double, path: String? = nil,
+    where filter: RecordFilter? = nil, limit: Int? = nil,
+    _ handler: @escaping @Sendable (Result<[NearbyRecord], SatchelError>) -> Void
+  ) throws -> LiveQuery {
+    var search = NearSearch()
+    (search.latitude, search.longitude, search.distance) = (latitude, longitude, within)
+    (search.path, search.filter, search.limit) = (path, filter, limit)
+    return try follow(.near(search), { handler($0.map(\.0)) }) { [search] collection, state in
+      var found: [NearbyRecord] = []
+      try collection.each(search) { candidate, distance in
+        try state.add(candidate, distance: distance)
+        found.append(NearbyRecord(record: try candidate.record(withDocument: true), distance: distance))
+      }
+      return found
+    }
+  }
+
+  /// Calls `handler` with what `read` returns and what has changed since, or with an error.
+  private func follow<Answer: Sendable>(
+    _ request: LiveRequest,
+    _ handler: @escaping @Sendable (Result<(Answer, RecordChanges), SatchelError>) -> Void,
+    _ read: @escaping @Sendable (RecordCollection, inout LiveState.Builder) throws -> Answer
+  ) throws -> LiveQuery {
+    try watch(request) { results, error in
       if let error {
         handler(.failure(error))
         return true
       }
-      let result = Result<LiveResult?, SatchelError>.ofLibrary {
-        var records: [Record] = []
-        let changes = try results.take { collection, query, visit in
-          try collection.each(query) { candidate, query in
-            try visit(candidate)
-            records.append(try candidate.record(for: query))
-          }
-        }
-        return changes.map { LiveResult(records: records, changes: $0) }
+      let result = Result<(Answer, RecordChanges)?, SatchelError>.ofLibrary {
+        var answer: Answer?
+        let changes = try results.take { answer = try read($0, &$1) }
+        if let answer, let changes { return (answer, changes) }
+        return nil
       }
       switch result {
       case .success(let new?): handler(.success(new))
@@ -150,24 +216,23 @@ extension RecordCollection {
   /// Calls `notify` when `LiveQuery.takeJSON` gives another result, or with the error of a query that cannot
   /// be run any more.
   package func watchJSON(
-    _ query: RecordQuery, notify: @escaping @Sendable (SatchelError?) -> Void
+    _ query: JSONValue, notify: @escaping @Sendable (SatchelError?) -> Void
   ) throws -> LiveQuery {
-    try watch(query) { _, error in
+    try watch(LiveRequest(json: query, of: self)) { _, error in
       notify(error)
       return true
     }
   }
 
   private func watch(
-    _ query: RecordQuery, _ notify: @escaping @Sendable (LiveResults, SatchelError?) -> Bool
+    _ request: LiveRequest, _ notify: @escaping @Sendable (LiveResults, SatchelError?) -> Bool
   ) throws -> LiveQuery {
-    let results = try LiveResults(self, query)
-    let query = results.query
-    try read { connection, row in try QueryRun(self, connection, row: row).check(query) }
+    let results = LiveResults(self, request)
+    try check(request)
     let subject = HostWork.Resource(ObjectIdentifier(database))
     let evaluate: @Sendable () throws -> LiveState = { [self] in
       var state = LiveState.Builder()
-      try current().each(query) { try state.add($0, for: $1) }
+      try current().evaluate(request, &state)
       return state.state
     }
     let number = try store.liveQueries.add(results.key, in: database, evaluate) { error in
@@ -195,17 +260,14 @@ extension SatchelError {
 }
 
 extension RecordQuery {
-  /// Bytes that are equal for equal queries.
-  fileprivate var signature: [UInt8] {
-    let parts: [JSONValue] = [
+  /// Equal for equal queries.
+  var signature: [JSONValue] {
+    [
       .array(order.map { [.string($0.path), .bool($0.isDescending)] }),
       limit.map { .int(Int64($0)) } ?? .null,
       .int(Int64(offset)), .bool(wantsDocuments), filter?.json ?? .null,
       nulls.map { .string($0.rawValue) } ?? .null, after.map { .string($0) } ?? .null,
       select.map { .array($0.map { .string($0) }) } ?? .null,
     ]
-    // A query that is nested too deeply for JSON is equal to no other.
-    return (try? JSONValue.array(parts).serialized())
-      ?? withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
   }
 }

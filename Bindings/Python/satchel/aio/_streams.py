@@ -15,7 +15,6 @@ from typing import Any, Callable, Deque, Dict, Generic, Hashable, List, Optional
 from satchel.aio._calls import Calls, ClosingTwin
 from satchel.observer import Change
 from satchel.observer import Observer as BlockingObserver
-from satchel.records import LiveResult
 from satchel.records import Watch as BlockingWatch
 
 __all__ = ["Changes", "Observer", "Watch"]
@@ -23,9 +22,9 @@ __all__ = ["Changes", "Observer", "Watch"]
 # The number of changes that are kept for a reader that takes none.
 _MAX_CHANGES = 1000
 
-_Document = TypeVar("_Document")
+_Result = TypeVar("_Result")
 _Stream = TypeVar("_Stream", bound="_Opened")
-_Reading = asyncio.Future[Optional[LiveResult[_Document]]]
+_Reading = asyncio.Future[Optional[_Result]]
 
 
 class Observer(ClosingTwin):
@@ -169,7 +168,7 @@ class Changes(_Opened):
             await more
 
 
-class Watch(_Opened, Generic[_Document]):
+class Watch(_Opened, Generic[_Result]):
     """A live query, made by ``records.watch()``: an asynchronous iterator of lists of records.
 
     >>> async with courses.watch(order_by="title", limit=20) as results:
@@ -185,16 +184,16 @@ class Watch(_Opened, Generic[_Document]):
     def __init__(self, calls: Calls, opening: Callable[[], Any]) -> None:
         super().__init__(calls, opening)
         # Reads a large result, which takes time.
-        self._reading: Optional[_Reading[_Document]] = None
+        self._reading: Optional[_Reading[_Result]] = None
 
-    async def next(self, timeout: Optional[float] = None) -> Optional[LiveResult[_Document]]:
+    async def next(self, timeout: Optional[float] = None) -> Optional[_Result]:
         """Waits for the next result.
 
         :param timeout: seconds to wait; None for any time
         :returns: None when there was none in that time, and when the query was closed
         :raises SatchelError: when the query cannot be run
         """
-        watch: Optional[BlockingWatch[_Document]] = await self._open()
+        watch: Optional[BlockingWatch[_Result]] = await self._open()
         if watch is None:
             return None
         end = None if timeout is None else time.monotonic() + timeout
@@ -215,7 +214,7 @@ class Watch(_Opened, Generic[_Document]):
             if found is not None:
                 return found
 
-    async def _read(self, reading: _Reading[_Document]) -> Optional[LiveResult[_Document]]:
+    async def _read(self, reading: _Reading[_Result]) -> Optional[_Result]:
         try:
             found = await asyncio.shield(reading)
         except asyncio.CancelledError:
@@ -229,10 +228,10 @@ class Watch(_Opened, Generic[_Document]):
         self._reading = None
         return found
 
-    def __aiter__(self) -> Watch[_Document]:
+    def __aiter__(self) -> Watch[_Result]:
         return self
 
-    async def __anext__(self) -> LiveResult[_Document]:
+    async def __anext__(self) -> _Result:
         found = await self.next()
         if found is None:
             raise StopAsyncIteration

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Dict, Generic, List, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Generic, List, Optional, TypeVar, Union
 
 from satchel._library import json_answer, library
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
-from satchel.records._queries import check_path, lend_query
+from satchel.records._queries import check_path, lend_live, lend_query
 from satchel.records._reading import ReadableCollection, included_paths
 from satchel.records._values import Page, QueryPlan, record_of
+from satchel.records._watch import Watch
 from satchel.values import record_from
 
 __all__ = ["AnsweringCollection"]
@@ -149,21 +150,71 @@ class AnsweringCollection(ReadableCollection[_Document], Generic[_Document]):
         """
         return self._aggregate("max", path, where, group_by)
 
+    def watch_counts(
+        self, group_by: Optional[_Paths] = None, where: Optional[Mapping[str, Any]] = None
+    ) -> Watch[Any]:
+        """A live query, as :meth:`watch`, whose results are those of :meth:`counts`.
+
+        :param group_by: as for :meth:`counts`; without a path, the results are those of :meth:`count`
+        :param where: as in :meth:`list`
+        """
+        return self._watch_groups(where, group_by, lambda group: group["count"])
+
+    def watch_aggregate(
+        self,
+        function: str,
+        path: str,
+        where: Optional[Mapping[str, Any]] = None,
+        group_by: Optional[_Paths] = None,
+    ) -> Watch[Any]:
+        """A live query, as :meth:`watch`, whose results are those of :meth:`sum`, :meth:`average`, and so on.
+
+        >>> with sales.watch_aggregate("sum", "total", group_by="month(at)") as results:
+        ...     for sums in results:
+        ...         draw(sums)
+
+        :param function: "sum", "average", "min" or "max"
+        :param path: of the values
+        :param where: as in :meth:`list`
+        :param group_by: as for :meth:`sum`
+        """
+        check_path(path, self._read.kind)
+        return self._watch_groups(
+            where, group_by, lambda group: group["values"][0], aggregates=[{function: path}]
+        )
+
+    def _watch_groups(
+        self, where: Any, group_by: Any, value: Callable[[Dict[str, Any]], Any], **more: Any
+    ) -> Watch[Any]:
+        def convert(found: Dict[str, Any]) -> Any:
+            return _values(found["groups"], group_by, value)
+
+        lent = lend_live("groups", where, known=self._paths, group_by=self._grouping(group_by), **more)
+        return Watch(self._store, self._pointer, lent, convert)
+
     def _aggregate(self, function: str, path: Any, where: Any, group_by: Any) -> Any:
         check_path(path, self._read.kind)
         groups = self._groups(where, group_by, aggregates=[{function: path}])
-        if group_by is None:
-            return groups[0]["values"][0]
-        return {_key(group, group_by): group["values"][0] for group in groups}
+        return _values(groups, group_by, lambda group: group["values"][0])
 
-    def _groups(self, where: Any, group_by: Any, **more: Any) -> List[Dict[str, Any]]:
+    def _grouping(self, group_by: Any) -> List[Any]:
         paths = _listed(group_by)
         for path in paths:
             check_path(path, self._read.kind)
+        return paths
+
+    def _groups(self, where: Any, group_by: Any, **more: Any) -> List[Dict[str, Any]]:
+        paths = self._grouping(group_by)
         lent = lend_query(where, known=self._paths, group_by=paths, **more)
         found: List[Dict[str, Any]] = json_answer(library.satchel_records_aggregate, self._pointer, lent)
         self._warn(found, (paths, more), level=4 if not more else 5)
         return found
+
+
+def _values(groups: List[Dict[str, Any]], group_by: Any, value: Callable[[Dict[str, Any]], Any]) -> Any:
+    if group_by is None:
+        return value(groups[0])
+    return {_key(group, group_by): value(group) for group in groups}
 
 
 def _listed(paths: Any) -> List[Any]:

@@ -15,7 +15,7 @@ from satchel._numbers import BigNumber
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
-__all__ = ["Paths", "check_members", "check_path", "lend_condition", "lend_query"]
+__all__ = ["Paths", "check_members", "check_path", "lend_condition", "lend_live", "lend_query"]
 
 _LARGEST = 2**63 - 1
 _COMPUTED = re.compile(r"(first|length|lower|year|month|day)\((.*)\)", re.DOTALL)
@@ -56,6 +56,22 @@ def lend_query(
     :param known: of the collection
     """
     # An empty query selects everything.
+    query = _query(where, order_by, limit, offset, known, more)
+    return lend_json(query, "query") if query else _encoding.NOTHING
+
+
+def lend_live(kind: str, where: Any, limit: Any = None, *, known: Paths, **more: Any) -> Bytes:
+    """Encodes the query of a live query for groups or hits.
+
+    :param kind: "groups", "search" or "near"
+    :param known: of the collection
+    """
+    return lend_json({kind: _query(where, None, limit, None, known, more)}, "query")
+
+
+def _query(
+    where: Any, order_by: Any, limit: Any, offset: Any, known: Paths, more: Mapping[str, Any]
+) -> Dict[str, Any]:
     query: Dict[str, Any] = {name: value for name, value in more.items() if value is not None}
     if where is not None:
         query["where"] = _filter(where, known)
@@ -67,7 +83,7 @@ def lend_query(
     for name, number in (("limit", limit), ("offset", offset)):
         if number is not None:
             query[name] = _encoding.whole(number, name, 0, _LARGEST)
-    return lend_json(query, "query") if query else _encoding.NOTHING
+    return query
 
 
 def lend_condition(where: Any, paths: Paths) -> Bytes:

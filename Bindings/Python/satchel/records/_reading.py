@@ -39,7 +39,7 @@ from satchel.records._declarations import (
 )
 from satchel.records._queries import Paths, check_path, lend_query
 from satchel.records._values import Record, record_of
-from satchel.records._watch import Watch
+from satchel.records._watch import LiveResult, Watch
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -304,7 +304,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         order_by: Optional[Union[str, Iterable[str]]] = None,
         limit: Optional[int] = None,
         offset: Optional[int] = None,
-    ) -> Watch[_Document]:
+    ) -> Watch[LiveResult[Record[_Document]]]:
         """A live query: the records that match now, and again whenever a commit changes them.
 
         >>> with courses.watch(order_by="title", limit=20) as results:
@@ -321,7 +321,10 @@ class ReadableCollection(Dependent, Generic[_Document]):
         :raises InvalidArgument: for an invalid operator or path
         """
         lent = lend_query(where, order_by, limit, offset, known=self._paths)
-        return Watch(self._store, self._pointer, lent, self._read)
+        return Watch(self._store, self._pointer, lent, self._live_result)
+
+    def _live_result(self, found: Dict[str, Any]) -> LiveResult[Record[_Document]]:
+        return LiveResult([record_of(each, self._read) for each in found.pop("records")], **found)
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and self.text(id) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Generic, List, Optional, TypeVar
+from typing import Any, Dict, Generic, List, Optional, TypeVar
 
 from satchel import _encoding
 from satchel._html import Rows
@@ -11,8 +11,9 @@ from satchel._library import json_answer, library
 from satchel.errors import InvalidArgument
 from satchel.records._answers import AnsweringCollection
 from satchel.records._declarations import items_of
-from satchel.records._queries import check_path, lend_query
+from satchel.records._queries import check_path, lend_live, lend_query
 from satchel.records._values import NearbyRecord, RecordSearchHit, record_of, spans
+from satchel.records._watch import LiveResult, Watch
 
 __all__ = ["SearchingCollection"]
 
@@ -55,26 +56,40 @@ class SearchingCollection(AnsweringCollection[_Document], Generic[_Document]):
         :raises Busy: while another transaction keeps new records from being added to the index
         :raises Full: when a read-only store needs a larger index in memory
         """
-        lent = lend_query(
-            where,
-            limit=limit,
-            offset=offset,
-            known=self._paths,
-            text=_checked(text, "text"),
-            paths=None if paths is None else [self._path(each) for each in items_of(paths, "paths")],
-        )
+        lent = lend_query(where, limit=limit, offset=offset, known=self._paths, **self._words(text, paths))
         found = json_answer(library.satchel_records_search, self._pointer, lent)
-        return Rows(
-            [
-                RecordSearchHit(
-                    record=record_of(each["record"], self._read),
-                    score=each["score"],
-                    path=each["path"],
-                    excerpt=each["excerpt"],
-                    highlights=spans(each["excerpt"], each["highlights"]),
-                )
-                for each in found
-            ]
+        return Rows([self._hit(each) for each in found])
+
+    def watch_search(
+        self,
+        text: str,
+        where: Optional[Mapping[str, Any]] = None,
+        limit: int = 20,
+        *,
+        paths: Optional[Iterable[str]] = None,
+    ) -> Watch[LiveResult[RecordSearchHit[_Document]]]:
+        """A live query, as :meth:`watch`, whose results are the hits of :meth:`search`.
+
+        ``text``, ``where``, ``limit`` and ``paths`` are those of :meth:`search`.
+        """
+
+        def convert(found: Dict[str, Any]) -> LiveResult[RecordSearchHit[_Document]]:
+            return LiveResult([self._hit(each) for each in found.pop("hits")], **found)
+
+        lent = lend_live("search", where, limit=limit, known=self._paths, **self._words(text, paths))
+        return Watch(self._store, self._pointer, lent, convert)
+
+    def _words(self, text: Any, paths: Any) -> Dict[str, Any]:
+        listed = None if paths is None else [self._path(each) for each in items_of(paths, "paths")]
+        return {"text": _checked(text, "text"), "paths": listed}
+
+    def _hit(self, found: Dict[str, Any]) -> RecordSearchHit[_Document]:
+        return RecordSearchHit(
+            record=record_of(found["record"], self._read),
+            score=found["score"],
+            path=found["path"],
+            excerpt=found["excerpt"],
+            highlights=spans(found["excerpt"], found["highlights"]),
         )
 
     def near(
@@ -105,17 +120,42 @@ class SearchingCollection(AnsweringCollection[_Document], Generic[_Document]):
         :raises InvalidArgument: for a collection that declares no positions, for a path that is not declared,
             for a coordinate out of range, and for a negative distance; and as in :meth:`list`
         """
-        lent = lend_query(
-            where,
-            limit=limit,
-            known=self._paths,
-            latitude=_encoding.number(latitude, "latitude"),
-            longitude=_encoding.number(longitude, "longitude"),
-            within=_encoding.number(within, "within"),
-            path=None if path is None else self._path(path),
-        )
+        place = self._place(latitude, longitude, within, path)
+        lent = lend_query(where, limit=limit, known=self._paths, **place)
         found = json_answer(library.satchel_records_near, self._pointer, lent)
-        return Rows([NearbyRecord(record_of(each["record"], self._read), each["distance"]) for each in found])
+        return Rows([self._nearby(each) for each in found])
+
+    def watch_near(
+        self,
+        latitude: float,
+        longitude: float,
+        within: float,
+        path: Optional[str] = None,
+        where: Optional[Mapping[str, Any]] = None,
+        limit: Optional[int] = None,
+    ) -> Watch[LiveResult[NearbyRecord[_Document]]]:
+        """A live query, as :meth:`watch`, whose results are those of :meth:`near`.
+
+        ``latitude``, ``longitude``, ``within``, ``path``, ``where`` and ``limit`` are those of :meth:`near`.
+        """
+
+        def convert(found: Dict[str, Any]) -> LiveResult[NearbyRecord[_Document]]:
+            return LiveResult([self._nearby(each) for each in found.pop("hits")], **found)
+
+        place = self._place(latitude, longitude, within, path)
+        lent = lend_live("near", where, limit=limit, known=self._paths, **place)
+        return Watch(self._store, self._pointer, lent, convert)
+
+    def _place(self, latitude: Any, longitude: Any, within: Any, path: Any) -> Dict[str, Any]:
+        return {
+            "latitude": _encoding.number(latitude, "latitude"),
+            "longitude": _encoding.number(longitude, "longitude"),
+            "within": _encoding.number(within, "within"),
+            "path": None if path is None else self._path(path),
+        }
+
+    def _nearby(self, found: Dict[str, Any]) -> NearbyRecord[_Document]:
+        return NearbyRecord(record_of(found["record"], self._read), found["distance"])
 
     def _path(self, path: Any) -> str:
         text = _checked(path, "path")

@@ -9,6 +9,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Callable,
+    Dict,
     Generic,
     Iterable,
     List,
@@ -23,7 +24,6 @@ from satchel._handles import Dependent, Handle
 from satchel._html import Rows
 from satchel._library import json_answer, last_error, library
 from satchel.errors import Closed, SatchelError
-from satchel.records._values import Record, record_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -33,21 +33,23 @@ if TYPE_CHECKING:
 
 __all__ = ["LiveResult", "Watch"]
 
-_Document = TypeVar("_Document")
+_Row = TypeVar("_Row")
+_Result = TypeVar("_Result")
 
 
-class LiveResult(Rows[Record[_Document]]):
-    """A result of a live query: a list of records, and what changed since the one before, as lists of ids.
+class LiveResult(Rows[_Row]):
+    """A result of a live query: a list of records or hits, and what changed since the one before, as ids.
 
     Of the first result, all records are ``inserted``. ``removed`` are those that match no more, ``moved``
-    those that changed their place among the others, ``changed`` those with another document or metadata.
+    those that changed their place among the others, ``changed`` those with another document, other metadata,
+    or another part of a hit.
     """
 
     __slots__ = ("changed", "inserted", "moved", "removed")
 
     def __init__(
         self,
-        records: Iterable[Record[_Document]],
+        records: Iterable[_Row],
         inserted: List[str],
         removed: List[str],
         moved: List[str],
@@ -129,8 +131,8 @@ def _complete(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-class Watch(Dependent, Generic[_Document]):
-    """The results of a live query, made by :meth:`Records.watch`: an iterator, also for ``async for``.
+class Watch(Dependent, Generic[_Result]):
+    """The results of a live query, made by ``records.watch()``: an iterator, also for ``async for``.
 
     The first result is the present one; each further one is waited for, and is read when it is taken: the
     store keeps ids and digests of a result, no documents. A slow reader gets the newest result only. One
@@ -140,12 +142,13 @@ class Watch(Dependent, Generic[_Document]):
     collection's object it raises :class:`satchel.NewerStore`.
     """
 
-    __slots__ = ("_read", "_slot")
+    __slots__ = ("_convert", "_slot")
 
     def __init__(
-        self, store: Store, pointer: int, query: Bytes, read: Callable[[Any, str], _Document]
+        self, store: Store, pointer: int, query: Bytes, convert: Callable[[Dict[str, Any]], _Result]
     ) -> None:
-        self._read = read
+        # Makes a result of its JSON.
+        self._convert = convert
         self._slot = _Slot()
         context = _callbacks.register(self._slot.fill, store._owner)
         handle = Handle.made_by(
@@ -160,7 +163,7 @@ class Watch(Dependent, Generic[_Document]):
         super().__init__(handle, store._owner, library.satchel_observer_free)
         store._adopt(self)
 
-    def next(self, timeout: Optional[float] = None) -> Optional[LiveResult[_Document]]:
+    def next(self, timeout: Optional[float] = None) -> Optional[_Result]:
         """Waits for the next result.
 
         :param timeout: seconds to wait; None for any time
@@ -184,35 +187,32 @@ class Watch(Dependent, Generic[_Document]):
             slot.end()
         super().close()
 
-    def _result(self, taken: Union[bytes, SatchelError]) -> Optional[LiveResult[_Document]]:
+    def _result(self, taken: Union[bytes, SatchelError]) -> Optional[_Result]:
         """The result; None when it is the same as the one before."""
         if isinstance(taken, SatchelError):
             raise taken
         try:
             found = json_answer(library.satchel_records_watch_result, self._handle.pointer)
-            if found is None:
-                return None
-            records = [record_of(each, self._read) for each in found.pop("records")]
+            return None if found is None else self._convert(found)
         except BaseException as error:
             if isinstance(error, Closed) and self._slot.ended:
                 return None
             self._slot.restore()
             raise
-        return LiveResult(records, **found)
 
-    def __iter__(self) -> Watch[_Document]:
+    def __iter__(self) -> Watch[_Result]:
         return self
 
-    def __next__(self) -> LiveResult[_Document]:
+    def __next__(self) -> _Result:
         found = self.next()
         if found is None:
             raise StopIteration
         return found
 
-    def __aiter__(self) -> Watch[_Document]:
+    def __aiter__(self) -> Watch[_Result]:
         return self
 
-    async def __anext__(self) -> LiveResult[_Document]:
+    async def __anext__(self) -> _Result:
         while True:
             await self._slot.filled()
             taken = self._slot.take(0)
