@@ -1,3 +1,4 @@
+import Foundation
 import SatchelJSON
 import SatchelTesting
 import Testing
@@ -9,8 +10,10 @@ import Testing
 @Suite("Queries against a model")
 struct QueryPropertyTests {
   private typealias Model = QueryModel
+  /// Of each test: 480 queries; SATCHEL_QUERY_SEEDS sets another number.
+  private static let seeds = ProcessInfo.processInfo.environment["SATCHEL_QUERY_SEEDS"].flatMap { Int($0) } ?? 4
 
-  @Test("every query gives what a model that reads every document gives", arguments: 1...4)
+  @Test("every query gives what a model that reads every document gives", arguments: 1...seeds)
   func random(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let shelf = try RecordShelf(onDisk: true)
@@ -38,7 +41,7 @@ struct QueryPropertyTests {
     RecordIndex(paths: ["lower(b)", "n.x"]),
   ]
 
-  @Test("every query of typed paths gives what a model of their meanings gives", arguments: 1...4)
+  @Test("every query of typed paths gives what a model of their meanings gives", arguments: 1...seeds)
   func typed(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let shelf = try RecordShelf(onDisk: true)

@@ -61,7 +61,7 @@ struct QueryPlanner {
     }
   }
 
-  /// The number of records up to which accesses are compared.
+  /// The number of records up to which accesses are compared, at first.
   private static let compared = 512
 
   /// - Parameter wanted: the number of the first matching records that are requested; nil for all
@@ -69,27 +69,31 @@ struct QueryPlanner {
     -> QueryPlan
   {
     let conditions = filter.conditions
-    let best = try best(conditions)
+    let best = try best(conditions, wanted: wanted)
     if let walk = ordered(conditions, order), try isBetter(walk, than: best, wanted: wanted) {
       return QueryPlan(
         access: walk.found.access, rest: walk.found.rest(of: conditions), order: .index(walk.order))
     }
     let order = order.isEmpty ? QueryPlan.Order.insertion : .sorted
-    if let best, case let rest = best.rest(of: conditions), best.rank < 3 || rest.isEmpty,
-      try wanted != nil && order.isInsertion || !isLargePart(best, rest)
-    {
-      return QueryPlan(access: best.access, rest: rest, order: order)
+    if let best {
+      let rest = best.rest(of: conditions)
+      // The first records of a scan are soon found, if most records match.
+      let isSoonOver = wanted != nil && order.isInsertion && (best.rank < 3 || rest.isEmpty)
+      if try isSoonOver || !isLargePart(best, rest) {
+        return QueryPlan(access: best.access, rest: rest, order: order)
+      }
     }
-    // A test for existence is not selective enough.
     return QueryPlan(access: .scan, rest: conditions, order: order)
   }
 
   /// Whether a scan of the collection reads so many records faster than one look-up for each.
   private func isLargePart(_ found: Found, _ rest: [CompiledFilter]) throws -> Bool {
     if rest.isEmpty { if case .ids = found.access {} else { return false } }
-    let most = max(64, try count() / 3)
+    let most = try largePart
     return try estimate(found.access, most + 1) > most
   }
+
+  private var largePart: Int { get throws { max(64, try count() / 3) } }
 
   /// An access to an index that has records in the order of a query.
   private struct Walk {
@@ -128,7 +132,9 @@ struct QueryPlanner {
   }
 
   /// Returns the access that finds the fewest records; nil when only a scan finds them.
-  private func best(_ conditions: [CompiledFilter]) throws -> Found? {
+  ///
+  /// - Parameter wanted: as of `plan`
+  private func best(_ conditions: [CompiledFilter], wanted: Int?) throws -> Found? {
     var found: [Found] = []
     for condition in conditions {
       if let ids = condition.test.flatMap(Self.ids) {
@@ -141,25 +147,33 @@ struct QueryPlanner {
         Found(access: .index(index, access.keys), proved: access.proved, rank: access.keys.rank))
     }
     for relation in relations { found += conditions.compactMap { references(relation, $0) } }
-    for condition in conditions { if let union = try union(condition) { found.append(union) } }
-    guard var best = found.first else { return nil }
-    guard found.count > 1 else { return best }
-    if let unique = found.first(where: { $0.rank == 0 && $0.isUnique }) { return unique }
-    var fewest = try estimate(best.access, Self.compared)
-    for other in found.dropFirst() {
-      let number = try estimate(other.access, Self.compared)
-      if number < fewest || number == fewest && other.rank < best.rank { (best, fewest) = (other, number) }
+    for condition in conditions {
+      if let union = try union(condition, wanted: wanted) { found.append(union) }
     }
-    return best
+    guard let first = found.first, found.count > 1 else { return found.first }
+    if let unique = found.first(where: { $0.rank == 0 && $0.isUnique }) { return unique }
+    var limit = Self.compared
+    while true {
+      var (best, fewest) = (first, try estimate(first.access, limit))
+      for other in found.dropFirst() {
+        let number = try estimate(other.access, limit)
+        if (number, -other.proved.count, other.rank) < (fewest, -best.proved.count, best.rank) {
+          (best, fewest) = (other, number)
+        }
+      }
+      // Where each of them finds many records, all of which are read, counting more entries costs less.
+      if try fewest < limit || wanted != nil || limit > largePart { return best }
+      limit *= 8
+    }
   }
 
   /// Returns the records that any of the conditions of a choice finds; nil when one of them needs a scan.
-  private func union(_ condition: CompiledFilter) throws -> Found? {
+  private func union(_ condition: CompiledFilter, wanted: Int?) throws -> Found? {
     guard case .any(let parts) = condition.node else { return nil }
     var (accesses, isProved, rank): ([QueryPlan.Access], Bool, Int) = ([], true, 1)
     for part in parts {
       let conditions = part.conditions
-      guard let found = try best(conditions), found.rank < 3 else { return nil }
+      guard let found = try best(conditions, wanted: wanted), found.rank < 3 else { return nil }
       accesses.append(found.access)
       isProved = isProved && found.rest(of: conditions).isEmpty
       rank = max(rank, found.rank)
