@@ -148,6 +148,25 @@ struct HostBuffer: ~Copyable {
     count = needed
   }
 
+  mutating func append(_ text: StaticString) throws {
+    try append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Appends a JSON array.
+  ///
+  /// - Parameter elements: passes the text of each element to its argument
+  mutating func append(array elements: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void)
+    throws
+  {
+    try append("[")
+    let start = count
+    try elements { element in
+      if count > start { try append(",") }
+      try append(element)
+    }
+    try append("]")
+  }
+
   /// Grows the capacity to `size` bytes and a terminating NUL.
   ///
   /// - Returns: false when there is not enough memory

@@ -29,7 +29,17 @@ public func satchel_stories_refresh(
 public func satchel_stories_load_all(
   _ stories: OpaquePointer!, _ checked: Bool, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { try give(Handles.stories.borrow(stories).loadAll(checked: checked).json, to: $0) }
+  guarded(emptying: out) { out in
+    let library = try Handles.stories.borrow(stories)
+    var buffer = HostBuffer()
+    var problems: [StoryProblem] = []
+    try buffer.append(#"{"stories":"#)
+    try buffer.append(array: { problems = try library.loadAll(checked: checked, write: $0) })
+    try buffer.append(#","problems":"#)
+    try JSONValue.array(problems.map(\.json)).serialized().withUnsafeBytes { try buffer.append($0) }
+    try buffer.append("}")
+    try buffer.give(to: out)
+  }
 }
 
 @_cdecl("satchel_stories_select") @implementation
@@ -38,9 +48,11 @@ public func satchel_stories_select(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let library = try Handles.stories.borrow(stories)
-    let query = try query.jsonIfAny("query")
-    let found = try library.select(query == .null ? StoryQuery() : StoryQuery(json: query))
-    try give(.array(found.map(\.json)), to: out)
+    let json = try query.jsonIfAny("query")
+    let query = json == .null ? StoryQuery() : try StoryQuery(json: json)
+    var buffer = HostBuffer()
+    try buffer.append(array: { try library.each(query, write: $0) })
+    try buffer.give(to: out)
   }
 }
 

@@ -3,7 +3,8 @@ package protocol JSONMemberSink: ~Copyable {
   mutating func add(_ key: StaticString, _ value: Int64?)
   mutating func add(_ key: StaticString, _ value: Double?)
   mutating func add(_ key: StaticString, _ value: String?)
-  mutating func add(_ key: StaticString, _ value: Bool)
+  mutating func add(_ key: StaticString, _ value: Bool?)
+  mutating func add(_ key: StaticString, _ values: [String])
 }
 
 /// Collects the members of an object.
@@ -24,8 +25,12 @@ package struct JSONMemberList: JSONMemberSink {
     members.append((key.description, value.map { .string($0) } ?? .null))
   }
 
-  package mutating func add(_ key: StaticString, _ value: Bool) {
-    members.append((key.description, .bool(value)))
+  package mutating func add(_ key: StaticString, _ value: Bool?) {
+    members.append((key.description, value.map { .bool($0) } ?? .null))
+  }
+
+  package mutating func add(_ key: StaticString, _ values: [String]) {
+    members.append((key.description, .array(values.map { .string($0) })))
   }
 
   package var json: JSONValue { .object(JSONObject(distinct: members)) }
@@ -83,14 +88,32 @@ package struct JSONMemberWriter: JSONMemberSink, ~Copyable {
     bytes.withUnsafeBufferPointer { put($0) }
   }
 
-  package mutating func add(_ key: StaticString, _ value: Bool) {
+  package mutating func add(_ key: StaticString, _ value: Bool?) {
     write(key, reserving: 5)
+    guard let value else { return put("null") }
     put(value ? "true" : "false")
   }
 
   package mutating func add(_ key: StaticString, _ value: String?) {
     write(key, reserving: 4)
-    guard var value else { return put("null") }
+    guard let value else { return put("null") }
+    putString(value)
+  }
+
+  package mutating func add(_ key: StaticString, _ values: [String]) {
+    beginArray(key)
+    for value in values {
+      reserve(1)
+      if needsComma { put(UInt8(ascii: ",")) }
+      putString(value)
+      needsComma = true
+    }
+    endArray()
+  }
+
+  /// Writes a JSON string, for which nothing need be reserved.
+  private mutating func putString(_ value: String) {
+    var value = value
     value.withUTF8 { text in
       if text.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
         var bytes: [UInt8] = []

@@ -34,15 +34,24 @@ extension StoryHeader {
 
   /// A JSON object with snake_case keys, in the order of the format.
   public var json: JSONValue {
-    func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
-    return [
-      "id": text(id), "title": text(title), "author": text(author), "original_source": text(originalSource),
-      "cultural_origin": text(culturalOrigin), "synopsis": text(synopsis),
-      "cover_image_name": text(coverImageName),
-      "estimated_reading_minutes": estimatedReadingMinutes.map { .int($0) } ?? .null,
-      "age_range": text(ageRange), "tags": .array(tags.map { .string($0) }),
-      "is_purchased": isPurchased.map { .bool($0) } ?? .null,
-    ]
+    var members = JSONMemberList()
+    members.add("id", id)
+    add(to: &members, isPurchased: isPurchased)
+    return members.json
+  }
+
+  /// Adds all members but the id.
+  func add(to members: inout some (JSONMemberSink & ~Copyable), isPurchased: Bool?) {
+    members.add("title", title)
+    members.add("author", author)
+    members.add("original_source", originalSource)
+    members.add("cultural_origin", culturalOrigin)
+    members.add("synopsis", synopsis)
+    members.add("cover_image_name", coverImageName)
+    members.add("estimated_reading_minutes", estimatedReadingMinutes)
+    members.add("age_range", ageRange)
+    members.add("tags", tags)
+    members.add("is_purchased", isPurchased)
   }
 }
 

@@ -61,7 +61,7 @@ private let independent: Set<String> = [
   "photo_shard.ancestors", "photo_shard.source",
   "photo_catalogue.remote", "sync_log.remote", "sync_log.user", "sync_log.etag", "sync_writer.writer",
   "remote_probe.passed", "remote_probe.user", "remote_probe.remote",
-  "story_library.directory", "story_library.token",
+  "story_library.directory",
   // The discarded versions of conflicts.
   "conflict.local", "conflict.remote",
   // Where a block begins: a first hash that is lower finds the same.
@@ -71,7 +71,7 @@ private let independent: Set<String> = [
 ]
 
 /// Tables that repeat what other files say, which reading these again corrects.
-private let repeated = ["story_file.", "story_tag."]
+private let repeated = ["story_file.", "story_facet."]
 
 /// Columns that are NULL everywhere in the sound store, or that the schema fixes.
 private let absent: Set<String> = [
@@ -109,7 +109,7 @@ private let optional: Set<String> = [
   "photo_local", "record_kept", "setting",
   // Records of completed work, which is repeated without them.
   "change", "conflict", "photo_file", "photo_index", "photo_trash", "record_migration",
-  "outbox_saved", "refresh", "region_item", "record_searched", "region_skip", "remote_probe", "story_tag",
+  "outbox_saved", "refresh", "region_item", "record_searched", "region_skip", "remote_probe",
   "sync_owner",
 ]
 

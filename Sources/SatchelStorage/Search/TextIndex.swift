@@ -106,6 +106,9 @@ package struct TextIndex: Sendable {
 
   // MARK: Searching
 
+  /// The query for the rows that match its first parameter, for an owner who joins it with other conditions and orders.
+  package var matching: StaticString { statements.matches }
+
   /// Visits the rows that match, the best first, until `visit` returns false.
   ///
   /// - Parameters:

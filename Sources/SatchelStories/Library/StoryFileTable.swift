@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Reads and writes the tables `story_library`, `story_file` and `story_tag`.
+/// Reads and writes the tables `story_library` and `story_file`.
 struct StoryFileTable {
   let connection: Connection
 
@@ -15,35 +15,24 @@ struct StoryFileTable {
     var message: String?
     /// Whether it was checked by this version of the rules or a later one.
     var isCurrent: Bool
-  }
-
-  /// A row with its record.
-  struct Row {
-    var id: Int64
-    var record: StoryRecord
+    /// The id of its story.
+    var story: String?
   }
 
   // MARK: Reading
 
-  func library(_ directory: String) throws -> (id: Int64, token: Int64)? {
-    try connection.first("SELECT id, token FROM story_library WHERE directory = ?", .text(directory)) {
-      ($0.anyInteger(0), $0.anyInteger(1))
-    }
+  func library(_ directory: String) throws -> Int64? {
+    try connection.numberIfAny("SELECT id FROM story_library WHERE directory = ?", .text(directory))
   }
 
-  func known(in library: Int64) throws -> [StoryName: IndexedFile] {
-    var known: [StoryName: IndexedFile] = [:]
-    known.reserveCapacity(
-      Int(
-        clamping: try connection.number(
-          "SELECT count(*) FROM story_file WHERE library = ?", .integer(library))))
+  /// Visits the files of a library by name.
+  func each(in library: Int64, _ visit: (_ name: String, IndexedFile) throws -> Void) throws {
     try connection.each(
       """
       SELECT name, id, size, modified, changed, sha256, checker,
-      CASE WHEN sha256 IS NULL THEN problem_message END FROM story_file WHERE library = ?
+      CASE WHEN sha256 IS NULL THEN problem_message END FROM story_file WHERE library = ? ORDER BY name
       """, .integer(library)
-    ) { known[StoryName($0.text(0))] = Self.known($0) }
-    return known
+    ) { try visit($0.text(0), Self.known($0)) }
   }
 
   private static func known(_ row: Statement) -> IndexedFile {
@@ -55,111 +44,149 @@ struct StoryFileTable {
       isCurrent: row.anyInteger(6) >= StorySchema.checker)
   }
 
-  /// Returns the row of a file and the id of its story.
-  func known(_ name: String, in library: Int64) throws -> (IndexedFile, story: String?)? {
+  /// Returns the row of a file, with the id of its story.
+  func known(_ name: String, in library: Int64) throws -> IndexedFile? {
     try connection.first(
       """
       SELECT name, id, size, modified, changed, sha256, checker,
       CASE WHEN sha256 IS NULL THEN problem_message END, story
       FROM story_file WHERE library = ? AND name = ?
       """, .integer(library), .text(name)
-    ) { (Self.known($0), $0.textIfAny(8)) }
-  }
-
-  /// Returns the first file, by name, that has a story with this id.
-  func file(of story: String, in directory: String) throws -> String? {
-    try connection.first(
-      """
-      SELECT name FROM story_file WHERE library = (SELECT id FROM story_library WHERE directory = ?)
-      AND story = ? ORDER BY name LIMIT 1
-      """, .text(directory), .text(story)
-    ) { $0.text(0) }
-  }
-
-  /// Returns the SHA-256 of the first file, by name, that has a story with this id.
-  func hash(of story: String, in directory: String) throws -> [UInt8]? {
-    try connection.first(
-      """
-      SELECT sha256 FROM story_file WHERE library = (SELECT id FROM story_library WHERE directory = ?)
-      AND story = ? ORDER BY name LIMIT 1
-      """, .text(directory), .text(story)
-    ) { Array($0.bytes(0)) }
-  }
-
-  /// Returns all files of a library, sorted by name.
-  func rows(in library: Int64) throws -> [Row] {
-    var rows: [Row] = []
-    try connection.each(
-      """
-      SELECT id, name, size, modified, changed, sha256, problem, problem_message, problem_line, problem_column,
-      story, title, title_key, author, original_source, culture, synopsis, cover, minutes, age_range,
-      is_purchased, segments, choices, endings, words, shortest_path, longest_path, shortest_time,
-      longest_time, path_count, errors, warnings, named_files
-      FROM story_file WHERE library = ? ORDER BY name
-      """, .integer(library)
-    ) { rows.append(try Self.read($0)) }
-    try addTags(to: &rows)
-    return rows
-  }
-
-  private static func read(_ row: Statement) throws -> Row {
-    let record = StoryRecord(
-      name: row.text(1),
-      metadata: FileMetadata(
-        size: row.anyInteger(2), modified: row.anyInteger(3), changed: row.anyInteger(4)),
-      hash: row.isNull(5) ? nil : Array(row.bytes(5)), content: try content(row))
-    return Row(id: row.anyInteger(0), record: record)
-  }
-
-  private static func content(_ row: Statement) throws -> StoryRecord.Content {
-    func number(_ column: Int32) -> Int? { row.isNull(column) ? nil : Int(clamping: row.anyInteger(column)) }
-    if let problem = row.textIfAny(6) {
-      guard let code = StoryFinding.Code(rawValue: problem) else {
-        throw SatchelError(.damaged, "story_file: unknown problem “\(problem)”")
-      }
-      return .problem(
-        StoryFailure(code: code, message: row.text(7), line: number(8), column: number(9)))
-    }
-    let header = StoryHeader(
-      title: row.textIfAny(11), author: row.textIfAny(13), originalSource: row.textIfAny(14),
-      culturalOrigin: row.textIfAny(15), synopsis: row.textIfAny(16), coverImageName: row.textIfAny(17),
-      estimatedReadingMinutes: row.isNull(18) ? nil : row.anyInteger(18), ageRange: row.textIfAny(19),
-      isPurchased: row.flag(20))
-    let statistics = StoryStatistics(
-      segments: number(21) ?? 0, choices: number(22) ?? 0, endings: number(23) ?? 0, words: number(24) ?? 0,
-      shortestPath: number(25), longestPath: number(26), shortestMinutes: Double(row.anyInteger(27)) / 1000,
-      longestMinutes: Double(row.anyInteger(28)) / 1000, paths: PathCount(saturated: row.anyInteger(29)))
-    var summary = StorySummary(id: row.text(10), file: row.text(1), header: header, statistics: statistics)
-    summary.errors = number(30) ?? 0
-    summary.warnings = number(31) ?? 0
-    summary.namedFiles = number(32) ?? 0
-    return .story(summary, titleKey: row.text(12))
-  }
-
-  /// Adds the tags, which are stored in the order of the files' rows.
-  private func addTags(to rows: inout [Row]) throws {
-    var positions: [Int64: Int] = [:]
-    for (position, row) in rows.enumerated() where row.record.story != nil { positions[row.id] = position }
-    guard let first = positions.keys.min(), let last = positions.keys.max() else { return }
-    var current: Int64 = -1
-    var tags: [String] = []
-    func finish() {
-      guard let position = positions[current],
-        case .story(var summary, let key) = rows[position].record.content
-      else { return }
-      summary.header.tags = tags
-      rows[position].record.content = .story(summary, titleKey: key)
-    }
-    try connection.each(
-      "SELECT file, tag FROM story_tag WHERE file BETWEEN ? AND ? ORDER BY file, position", .integer(first),
-      .integer(last)
     ) { row in
-      if row.anyInteger(0) != current {
-        finish()
-        (current, tags) = (row.anyInteger(0), [])
-      }
-      tags.append(row.text(1))
+      var known = Self.known(row)
+      known.story = row.textIfAny(8)
+      return known
     }
-    finish()
+  }
+
+  /// Returns the row of the first file, by name, that has a story with this id, its name and the SHA-256 of its content.
+  func file(of story: String, in directory: String) throws -> (row: Int64, name: String, hash: [UInt8])? {
+    try connection.first(
+      """
+      SELECT id, name, sha256 FROM story_file
+      WHERE library = (SELECT id FROM story_library WHERE directory = ?) AND story = ? ORDER BY name LIMIT 1
+      """, .text(directory), .text(story)
+    ) { ($0.anyInteger(0), $0.text(1), Array($0.bytes(2))) }
+  }
+
+  /// Returns the SHA-256 of the content of a row's file.
+  func hash(row: Int64) throws -> [UInt8]? {
+    try connection.first("SELECT sha256 FROM story_file WHERE id = ?", .integer(row)) { Array($0.bytes(0)) }
+  }
+
+  /// Returns the files that are not among the stories of a library, by name.
+  func problems(in library: Int64) throws -> [StoryProblem] {
+    var problems: [StoryProblem] = []
+    try connection.each(
+      """
+      SELECT f.name, f.problem, f.problem_message, f.problem_line, f.problem_column, f.story, (
+        SELECT other.name FROM story_file AS other WHERE other.library = f.library AND other.story = f.story
+        AND other.language IS f.language AND other.is_listed = 1)
+      FROM story_file AS f INDEXED BY story_file_problem WHERE f.library = ? AND f.is_listed = 0 ORDER BY f.name
+      """, .integer(library)
+    ) { row in
+      let (story, name) = (row.textIfAny(5), row.text(0))
+      if let story {
+        let failure = StoryFailure(
+          code: .duplicateStory, message: "the story “\(story)” is already in \(row.text(6))")
+        return problems.append(StoryProblem(file: name, failure, story: story))
+      }
+      guard let code = StoryFinding.Code(rawValue: row.text(1)) else {
+        throw row.damage(1, "unknown problem “\(row.text(1))”")
+      }
+      let failure = StoryFailure(
+        code: code, message: row.text(2), line: try row.integerIfAny(3).map { Int($0) },
+        column: try row.integerIfAny(4).map { Int($0) })
+      problems.append(StoryProblem(file: name, failure))
+    }
+    return problems
+  }
+
+  // MARK: Writing
+
+  /// Returns the row of a directory, and inserts it when it does not exist.
+  func ensureLibrary(_ directory: String) throws -> Int64 {
+    try connection.run(
+      "INSERT INTO story_library(directory) VALUES(?) ON CONFLICT DO NOTHING", .text(directory))
+    return try library(directory) ?? 0
+  }
+
+  func setMetadata(_ metadata: FileMetadata, of row: Int64) throws {
+    try connection.run(
+      "UPDATE story_file SET size = ?, modified = ?, changed = ? WHERE id = ?", .integer(metadata.size),
+      .integer(metadata.modified), .integer(metadata.changed), .integer(row))
+  }
+
+  func remove(_ row: Int64, from library: Int64) throws {
+    try StorySearch(connection: connection).remove(row: row, in: library)
+    try connection.run("DELETE FROM story_file WHERE id = ?", .integer(row))
+  }
+
+  /// Inserts or replaces the row of a file.
+  ///
+  /// - Parameter known: the row that it has
+  func put(_ record: StoryRecord, in library: Int64, replacing known: Int64? = nil) throws {
+    let search = StorySearch(connection: connection)
+    // Not INSERT OR REPLACE, for which SQLite would copy each page that it changes to a statement journal.
+    if let known { try remove(known, from: library) }
+    var (story, failure): (StorySummary?, StoryFailure?)
+    switch record.content {
+    case .story(let summary): story = summary
+    case .problem(let problem): failure = problem
+    }
+    let summary = story ?? StorySummary(id: "", file: record.name)
+    let (header, statistics) = (summary.header, summary.statistics)
+    let ages = header.ageRange.flatMap { AgeRange($0) }
+    func number(_ value: Int?) -> Binding { Binding(value.map { Int64($0) }) }
+    func thousandths(_ minutes: Double) -> Binding { .integer(Int64((minutes * 1000).rounded())) }
+    try (record.hash ?? []).withUnsafeBytes { hash in
+      try connection.run(
+        """
+        INSERT INTO story_file(id, library, name, size, modified, changed, sha256, checker, problem,
+        problem_message, problem_line, problem_column, story, title, title_key, author, original_source,
+        culture, synopsis, cover, minutes, age_range, lowest_age, highest_age, tags, is_purchased, segments,
+        choices, endings, words, shortest_path, longest_path, shortest_time, longest_time, path_count, errors,
+        warnings, named_files, is_listed)
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+        ?, ?, ?, ?, ?, ?)
+        """, Binding(known), .integer(library), .text(record.name), .integer(record.metadata.size),
+        .integer(record.metadata.modified), .integer(record.metadata.changed),
+        record.hash == nil ? .null : .blob(hash), .integer(StorySchema.checker),
+        Binding(failure?.code.rawValue),
+        Binding(failure?.message), number(failure?.line), number(failure?.column), Binding(story?.id),
+        Binding(header.title), Binding(story?.titleKey),
+        Binding(header.author), Binding(header.originalSource), Binding(header.culturalOrigin),
+        Binding(header.synopsis), Binding(header.coverImageName), Binding(header.estimatedReadingMinutes),
+        Binding(header.ageRange), number(ages?.lowest), number(ages?.highest),
+        .text(StoryTags.text(header.tags)), .integer(summary.isPurchased ? 1 : 0),
+        number(statistics.segments),
+        number(statistics.choices), number(statistics.endings), number(statistics.words),
+        number(statistics.shortestPath), number(statistics.longestPath),
+        thousandths(statistics.shortestMinutes),
+        thousandths(statistics.longestMinutes), .integer(statistics.paths.saturated), number(summary.errors),
+        number(summary.warnings), number(summary.namedFiles), .integer(story == nil ? 0 : 1))
+    }
+    if let story { try search.add(story.header, row: known ?? connection.lastInsertedRow, in: library) }
+  }
+
+  /// Corrects which of the files with the same story are listed.
+  static let listing: StaticString = """
+    UPDATE story_file AS f SET is_listed = 1 - is_listed WHERE story IS NOT NULL AND is_listed = EXISTS(
+    SELECT 1 FROM story_file AS other WHERE other.library = f.library AND other.story = f.story
+    AND other.language IS f.language AND other.name < f.name)
+    """
+
+  /// The number of stories from which one pass over all of them is faster.
+  private static let maxSingly = 500
+
+  /// Corrects which of the files of these stories are listed.
+  func list(_ stories: Set<StoryName>, in library: Int64) throws {
+    if stories.count > Self.maxSingly { return try connection.run(Self.listing) }
+    let statement = try connection.prepared(" AND library = ? AND story = ?", after: Self.listing)
+    for story in stories {
+      try statement.bind([.integer(library), .text(story.text)])
+      while try statement.step() {}
+      statement.reset()
+    }
   }
 }

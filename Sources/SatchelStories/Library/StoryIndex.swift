@@ -5,12 +5,11 @@ import SatchelStorage
 final class StoryIndex: Sendable {
   private let database: Database
   private let directory: String
-  private let latest = Locked<StorySnapshot?>(nil)
 
   /// - Parameter store: the store with the index; a read-only store is copied
   init(_ store: Database, directory: String) throws {
     self.directory = directory
-    let isPrepared = try StorySchema.naming { try store.prepare(StorySchema.subject) }
+    let isPrepared = try StorySearch.index.naming { try store.prepare(StorySchema.subject) }
     guard store.options.isReadOnly else {
       database = store
       return
@@ -19,40 +18,53 @@ final class StoryIndex: Sendable {
     options.clock = store.options.clock
     database = try Database.open(
       path: ":memory:", options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
-    _ = try StorySchema.naming { try database.prepare(StorySchema.subject) }
-    guard isPrepared else { return }
-    let rows = try store.read { connection in
-      let table = StoryFileTable(connection: connection)
-      guard let library = try table.library(directory) else { return [StoryFileTable.Row]() }
-      let known = try table.known(in: library.id)
-      // Files that an older version checked are read again.
-      return try table.rows(in: library.id).filter { known[StoryName($0.record.name)]?.isCurrent == true }
-    }
-    try database.write { transaction in
-      let table = StoryFileTable(connection: transaction.connection)
-      let library = try table.ensureLibrary(directory)
-      for row in rows { try table.put(row.record, in: library, isNew: true) }
-      try table.changeToken(of: library)
+    _ = try StorySearch.index.naming { try database.prepare(StorySchema.subject) }
+    if isPrepared { try copy(store) }
+  }
+
+  private func copy(_ store: Database) throws {
+    try store.read { connection in
+      let stored = StoryFileTable(connection: connection)
+      guard let library = try stored.library(directory) else { return }
+      try database.write { transaction in
+        let table = StoryFileTable(connection: transaction.connection)
+        let copy = try table.ensureLibrary(directory)
+        try stored.each(in: library) { name, file in
+          // Files that an older version checked are read again, and those that are not stories.
+          guard file.isCurrent, let story = try StoryRows(connection: connection).story(row: file.row) else {
+            return
+          }
+          let record = StoryRecord(
+            name: name, metadata: file.metadata, hash: file.hash, content: .story(story))
+          try table.put(record, in: copy)
+        }
+        try transaction.connection.run(StoryFileTable.listing)
+      }
     }
   }
 
   /// Returns the indexed files by name.
   func known() throws -> [StoryName: StoryFileTable.IndexedFile] {
-    try database.read { connection in
-      let table = StoryFileTable(connection: connection)
-      guard let library = try table.library(directory) else { return [:] }
-      return try table.known(in: library.id)
+    try read { connection, library in
+      var known: [StoryName: StoryFileTable.IndexedFile] = [:]
+      try StoryFileTable(connection: connection).each(in: library) { known[StoryName($0)] = $1 }
+      return known
+    } ?? [:]
+  }
+
+  /// Returns the name of the file that has a story, and the SHA-256 of its content.
+  func file(of story: String) throws -> (name: String, hash: [UInt8])? {
+    try database.read { try StoryFileTable(connection: $0).file(of: story, in: directory) }.map {
+      ($0.name, $0.hash)
     }
   }
 
-  /// Returns the name of the file that has a story.
-  func file(of story: String) throws -> String? {
-    try database.read { try StoryFileTable(connection: $0).file(of: story, in: directory) }
-  }
-
-  /// Returns the SHA-256 of the file that has a story.
-  func hash(of story: String) throws -> [UInt8]? {
-    try database.read { try StoryFileTable(connection: $0).hash(of: story, in: directory) }
+  /// Runs `body` with the row of the directory; nil when it has none.
+  private func read<Result>(_ body: (Connection, _ library: Int64) throws -> Result) throws -> Result? {
+    try database.read { connection in
+      guard let library = try StoryFileTable(connection: connection).library(directory) else { return nil }
+      return try body(connection, library)
+    }
   }
 
   // MARK: Writing
@@ -81,23 +93,23 @@ final class StoryIndex: Sendable {
         for touched in outcome.touched { try table.setMetadata(touched.metadata, of: touched.row) }
         for record in outcome.records {
           let known = try table.known(record.name, in: library)
-          if let known, known.0.isCurrent, let hash = record.hash, known.0.hash == hash {
-            try table.setMetadata(record.metadata, of: known.0.row)
+          if let known, known.isCurrent, let hash = record.hash, known.hash == hash {
+            try table.setMetadata(record.metadata, of: known.row)
             counted.unchanged += 1
             continue
           }
-          try table.put(record, in: library, isNew: known == nil)
+          try table.put(record, in: library, replacing: known?.row)
           if known == nil { counted.added += 1 } else { counted.changed += 1 }
           for story in [known?.story, record.story] { if let story { stories.insert(StoryName(story)) } }
         }
         for name in outcome.removed {
           guard let known = try table.known(name, in: library) else { continue }
-          try table.remove(name, from: library)
+          try table.remove(known.row, from: library)
           counted.removed += 1
           if let story = known.story { stories.insert(StoryName(story)) }
         }
         if counted.added + counted.changed + counted.removed > 0 {
-          try table.changeToken(of: library)
+          try table.list(stories, in: library)
           let keys = stories.map(\.text).ordered(by: StoryName.precedes)
           transaction.note(subject: .stories, keys: keys.count > Self.maxKeys ? ["*"] : keys)
         }
@@ -113,72 +125,66 @@ final class StoryIndex: Sendable {
     do {
       return try body()
     } catch let error as SatchelError where error.isAboutVirtualTable && !database.options.isReadOnly {
-      try database.write { try StoryFileTable(connection: $0.connection).indexAgain() }
+      try database.write { try StorySearch(connection: $0.connection).remake() }
       return try body()
     }
   }
 
   /// Returns the records of copies, with the copies' names; nil for a copy whose row no longer exists.
   func records(of copies: [DirectoryRefresh.Copy]) throws -> [StoryRecord?] {
-    guard !copies.isEmpty else { return [] }
-    let rows = try database.read { connection in
-      let table = StoryFileTable(connection: connection)
-      return try table.library(directory).map { try table.rows(in: $0.id) } ?? []
-    }
-    let byRow = Dictionary(rows.map { ($0.id, $0.record) }, uniquingKeysWith: { $1 })
-    return copies.map { copy in
-      guard var record = byRow[copy.row], record.hash == copy.hash else { return nil }
-      (record.name, record.metadata) = (copy.name, copy.metadata)
-      if case .story(var summary, let titleKey) = record.content {
-        summary.file = copy.name
-        record.content = .story(summary, titleKey: titleKey)
+    try database.read { connection in
+      let (table, rows) = (StoryFileTable(connection: connection), StoryRows(connection: connection))
+      return try copies.map { copy in
+        guard try table.hash(row: copy.row) == copy.hash, let story = try rows.story(row: copy.row) else {
+          return nil
+        }
+        return StoryRecord(name: copy.name, metadata: copy.metadata, hash: copy.hash, content: .story(story))
       }
-      return record
     }
   }
 
   // MARK: Listing
 
-  /// Returns a snapshot of the current index.
-  func snapshot() throws -> StorySnapshot { try database.read { try snapshot($0) } }
-
-  private func snapshot(_ connection: Connection) throws -> StorySnapshot {
-    let table = StoryFileTable(connection: connection)
-    guard let library = try table.library(directory) else { return StorySnapshot(token: 0, rows: []) }
-    if let known = latest.withLock({ $0 }), known.token == library.token { return known }
-    let snapshot = StorySnapshot(token: library.token, rows: try table.rows(in: library.id))
-    latest.withLock { $0 = snapshot }
-    return snapshot
+  /// Visits all stories by the names of their files.
+  func each(_ visit: (StorySummary) throws -> Void) throws {
+    _ = try read { try StoryRows(connection: $0).each(in: $1, visit) }
   }
 
-  /// Returns the stories that match an FTS5 query, with their scores: a lower score is better.
-  func search(
-    _ query: String, isRanked: Bool
-  ) throws -> (StorySnapshot, hits: [(position: Int, score: Double)]) {
-    try makingIndexAgain { try found(query, isRanked: isRanked) }
-  }
-
-  private func found(
-    _ query: String, isRanked: Bool
-  ) throws -> (StorySnapshot, hits: [(position: Int, score: Double)]) {
-    try database.read { connection in
-      let snapshot = try snapshot(connection)
-      var hits: [(position: Int, score: Double)] = []
-      func append(_ row: Statement) {
-        guard let position = snapshot.position(ofRow: row.anyInteger(0)) else { return }
-        hits.append((position, isRanked ? Double(row.text(1)) ?? 0 : 0))
+  /// Visits the stories that match a query, in its order.
+  ///
+  /// - Parameter isPurchased: see `StoryRows.matches`
+  func each(
+    _ query: StoryQuery, isPurchased: (_ story: String, _ inFile: Bool) -> Bool,
+    _ visit: (StorySummary) throws -> Void
+  ) throws {
+    let search = try query.search.map { try SearchQuery($0) }
+    try makingIndexAgain {
+      _ = try read { connection, library in
+        let rows = StoryRows(connection: connection)
+        let found = try StorySearch.index.naming {
+          try rows.matches(query, search, in: library, isPurchased: isPurchased)
+        }
+        for row in found { if let story = try rows.story(row: row) { try visit(story) } }
       }
-      if isRanked {
-        // A word of a title has ten times the weight of one of a synopsis.
-        try connection.each(
-          """
-          SELECT rowid, bm25(story_search, 10.0, 1.0) FROM story_search WHERE story_search MATCH ?
-          """, .text(query), visit: append)
-      } else {
-        try connection.each(
-          "SELECT rowid FROM story_search WHERE story_search MATCH ?", .text(query), visit: append)
-      }
-      return (snapshot, hits)
     }
+  }
+
+  /// Returns a story; nil when the directory has none with this id.
+  func story(_ id: String) throws -> StorySummary? {
+    try database.read { connection in
+      try StoryFileTable(connection: connection).file(of: id, in: directory).flatMap {
+        try StoryRows(connection: connection).story(row: $0.row)
+      }
+    }
+  }
+
+  /// Returns the files that are not stories, or not listed, by name.
+  func problems() throws -> [StoryProblem] {
+    try read { try StoryFileTable(connection: $0).problems(in: $1) } ?? []
+  }
+
+  /// Returns the distinct values that stories can be filtered by, sorted.
+  func values(_ kind: StoryFacet) throws -> [String] {
+    try read { try StorySearch(connection: $0).values(kind, in: $1) } ?? []
   }
 }

@@ -82,7 +82,7 @@ extension StoryLibrary {
       cache.withLock { $0.remove(id) }
     }
     // Tries the file of the index, or the files named after the story, before it reads the whole directory.
-    let known = try index.file(of: id)
+    let known = try index.file(of: id)?.name
     // A bad file does not hide a good one: its error is thrown only when there is no other file.
     var failure: (any Error)?
     for name in known.map({ [$0] }) ?? sources.flatMap(\.extensions).map({ id + $0 }) {
@@ -94,7 +94,9 @@ extension StoryLibrary {
     }
     if known != nil, let failure { throw failure }
     try refresh()
-    if let file = try index.file(of: id), let found = try load(id, from: file, in: opened) { return found }
+    if let file = try index.file(of: id)?.name, let found = try load(id, from: file, in: opened) {
+      return found
+    }
     throw failure ?? SatchelError(.notFound, "\(directory): no story “\(id)”")
   }
 

@@ -12,35 +12,51 @@ extension StoryLibrary {
   /// - Throws: `.notFound` when the directory does not exist, `.io` when it cannot be read, `.busy`, `.full`,
   ///   `.closed`. A file that cannot be read is not an error: `problems` lists it
   @discardableResult
-  public func refresh() throws -> StoryRefresh { try refreshed().refresh }
+  public func refresh() throws -> StoryRefresh {
+    try checkOpen()
+    var (refresh, stories) = try refreshing.withLock {
+      let opened = try openDirectory()
+      let scan = DirectoryRefresh(opened, known: try index.known(), isCancelled: isClosedCheck)
+      var outcome = try scan.outcome()
+      try resolveCopies(&outcome, in: opened)
+      let written = try index.write(outcome)
+      hasRefreshed.store(true, ordering: .relaxed)
+      return written
+    }
+    refresh.problems = try index.problems()
+    refresh.moved = try moves(of: stories)
+    return refresh
+  }
 
   /// Refreshes the library, and returns its stories and problems.
   ///
   /// - Parameter checked: whether to report stories that are not sound as problems, with all their findings
   /// - Throws: as `refresh()`
   public func loadAll(checked: Bool = false) throws -> StoryListing {
-    let snapshot = try refreshed().snapshot
-    let listing = StoryListing(
-      stories: try applyingPurchases(snapshot.stories), problems: snapshot.problems)
-    return checked ? try removingUnsound(listing) : listing
+    var stories: [StorySummary] = []
+    let problems = try loadAll(checked: checked) { stories.append($0) }
+    return StoryListing(stories: stories, problems: problems)
   }
 
-  private func refreshed() throws -> (refresh: StoryRefresh, snapshot: StorySnapshot) {
-    try checkOpen()
-    let (refreshed, stories) = try refreshing.withLock {
-      let opened = try openDirectory()
-      let scan = DirectoryRefresh(opened, known: try index.known(), isCancelled: isClosedCheck)
-      var outcome = try scan.outcome()
-      try resolveCopies(&outcome, in: opened)
-      var (refresh, stories) = try index.write(outcome)
-      let snapshot = try index.snapshot()
-      refresh.problems = snapshot.problems
-      hasRefreshed.store(true, ordering: .relaxed)
-      return ((refresh: refresh, snapshot: snapshot), stories)
-    }
-    var result = refreshed
-    result.refresh.moved = try moves(of: stories)
-    return result
+  /// Does the same, and passes each story to `write`, as JSON text.
+  ///
+  /// - Returns: the problems
+  package func loadAll(
+    checked: Bool, write: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> [StoryProblem] {
+    try loadAll(checked: checked) { try $0.withText(write) }
+  }
+
+  private func loadAll(
+    checked: Bool, _ visit: (StorySummary) throws -> Void
+  ) throws -> [StoryProblem] {
+    var problems = try refresh().problems
+    let unsound = checked ? try self.unsound() : []
+    let files = Set(unsound.map { StoryName($0.file) })
+    let purchases = try purchases()
+    try index.each { if !files.contains(StoryName($0.file)) { try visit($0.purchased(purchases)) } }
+    if checked { problems = (problems + unsound).ordered { StoryName.precedes($0.file, $1.file) } }
+    return problems
   }
 
   /// Refreshes the library unless it was already refreshed.
@@ -81,26 +97,16 @@ extension StoryLibrary {
     }
   }
 
-  /// Moves stories with errors to the problems. The index has only the number of errors, so their files are
-  /// checked again.
-  private func removingUnsound(_ listing: StoryListing) throws -> StoryListing {
-    var sound: [StorySummary] = []
-    var problems = listing.problems
+  /// Returns the stories that are not sound. The index has only the number of errors, so their files are checked
+  /// again.
+  private func unsound() throws -> [StoryProblem] {
+    var doubted: [StorySummary] = []
+    try index.each { if $0.errors > 0 || $0.namedFiles > 0 { doubted.append($0) } }
     let opened = try openDirectory()
-    for summary in listing.stories {
-      guard summary.errors > 0 || summary.namedFiles > 0 else {
-        sound.append(summary)
-        continue
-      }
+    return try doubted.compactMap { summary in
       if isClosed.load(ordering: .relaxed) { throw DirectoryRefresh.cancelled }
-      if let problem = problem(of: summary, in: opened) {
-        problems.append(problem)
-      } else {
-        sound.append(summary)
-      }
+      return problem(of: summary, in: opened)
     }
-    problems = problems.ordered { StoryName.precedes($0.file, $1.file) }
-    return StoryListing(stories: sound, problems: problems)
   }
 
   /// Returns the findings of a story; nil when it is sound.

@@ -7,7 +7,7 @@ import SatchelStorage
 struct StoryRecord: Sendable {
   enum Content: Sendable {
     /// A story; its `isPurchased` is the value in the file.
-    case story(StorySummary, titleKey: String)
+    case story(StorySummary)
     case problem(StoryFailure)
   }
 
@@ -19,7 +19,7 @@ struct StoryRecord: Sendable {
 
   /// The id of its story.
   var story: String? {
-    if case .story(let summary, _) = content { summary.id } else { nil }
+    if case .story(let summary) = content { summary.id } else { nil }
   }
 }
 
@@ -57,7 +57,7 @@ extension StoryRecord.Content {
     summary.errors = report.errorCount
     summary.warnings = report.warningCount
     summary.namedFiles = analysis.table.namedFiles.count
-    return .story(summary, titleKey: TitleKey.key(of: header.title ?? ""))
+    return .story(summary)
   }
 }
 

@@ -7,29 +7,28 @@ package enum StorySchema {
     name: "stories", migrations: [Migration(version: 1, sql: version1)],
     rules: StoredRules(
       bounds: [
-        "story_library.token": StoredRange.any, "story_file.size": StoredRange.any,
-        "story_file.modified": StoredRange.any, "story_file.changed": StoredRange.any,
-        "story_file.minutes": StoredRange.any, "story_file.path_count": StoredRange.any,
-        "story_file.shortest_time": StoredRange.any, "story_file.longest_time": StoredRange.any,
-        "story_file.is_purchased": StoredRange.flag,
+        "story_file.size": StoredRange.any, "story_file.modified": StoredRange.any,
+        "story_file.changed": StoredRange.any, "story_file.minutes": StoredRange.any,
+        "story_file.path_count": StoredRange.any, "story_file.shortest_time": StoredRange.any,
+        "story_file.longest_time": StoredRange.any, "story_file.lowest_age": 0...120,
+        "story_file.highest_age": 0...120, "story_file.is_purchased": StoredRange.flag,
+        "story_file.is_listed": StoredRange.flag, "story_facet.kind": StoryFacet.range,
       ],
+      documents: ["story_file.tags"],
       times: ["story_file.modified": .kept, "story_file.changed": .kept]))
 
-  static let searchTable =
-    "CREATE VIRTUAL TABLE story_search USING fts5(title, synopsis, tokenize = 'ascii')"
-
   private static let version1 = """
-    -- Directories. Each refresh with changes replaces `token`.
+    -- Directories.
     CREATE TABLE story_library(
       id INTEGER PRIMARY KEY,
-      directory TEXT NOT NULL UNIQUE,
-      token INTEGER NOT NULL
+      directory TEXT NOT NULL UNIQUE
     ) STRICT;
 
     -- One row for each file, story or not. The columns that detect changes come first, so that a refresh
     -- reads only the start of each row. Times are Unix nanoseconds. `sha256` is NULL for a file that could
     -- not be read; `checker` is the version of the rules that checked it. Reading times are in thousandths of
-    -- a minute.
+    -- a minute; `tags` is a JSON array. Of the files with the same story in one language, `is_listed` is 1 for
+    -- the first one by name.
     CREATE TABLE story_file(
       id INTEGER PRIMARY KEY,
       library INTEGER NOT NULL,
@@ -44,6 +43,7 @@ package enum StorySchema {
       problem_line INTEGER,
       problem_column INTEGER,
       story TEXT,
+      language TEXT,
       title TEXT,
       title_key TEXT,
       author TEXT,
@@ -53,6 +53,9 @@ package enum StorySchema {
       cover TEXT,
       minutes INTEGER,
       age_range TEXT,
+      lowest_age INTEGER,
+      highest_age INTEGER,
+      tags TEXT NOT NULL,
       is_purchased INTEGER NOT NULL,
       segments INTEGER NOT NULL,
       choices INTEGER NOT NULL,
@@ -66,33 +69,30 @@ package enum StorySchema {
       errors INTEGER NOT NULL,
       warnings INTEGER NOT NULL,
       named_files INTEGER NOT NULL,
+      is_listed INTEGER NOT NULL,
       UNIQUE(library, name),
       CHECK((story IS NULL) <> (problem IS NULL))
     ) STRICT;
-    CREATE INDEX story_file_story ON story_file(library, story, name) WHERE story IS NOT NULL;
+    CREATE INDEX story_file_story ON story_file(library, story, language, name) WHERE story IS NOT NULL;
+    CREATE INDEX story_file_problem ON story_file(library, name) WHERE is_listed = 0;
+    -- All that conditions and orders need, by title: a query reads the rows of its result only.
+    CREATE INDEX story_file_listed ON story_file(
+      library, title_key, title, story, minutes, path_count, lowest_age, highest_age, is_purchased)
+      WHERE is_listed = 1;
 
-    CREATE TABLE story_tag(
+    -- The values that stories can be filtered by: see StoryFacet.
+    CREATE TABLE story_facet(
+      library INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      value TEXT NOT NULL,
       file INTEGER NOT NULL,
-      position INTEGER NOT NULL,
-      tag TEXT NOT NULL,
-      PRIMARY KEY(file, position)
+      PRIMARY KEY(library, kind, value, file)
     ) STRICT, WITHOUT ROWID;
 
-    -- The full-text index of titles and synopses: tokens, by the row of story_file.
-    \(searchTable);
+    \(StorySearch.schema)
     """
 
   /// The version of the rules and of the index. Files that were checked by an older version are checked
   /// again.
-  static let checker: Int64 = 2
-
-  /// Runs `body`, and throws a clear error when SQLite was built without full-text search.
-  package static func naming<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as SatchelError where error.isAboutMissingModule {
-      throw SatchelError(
-        .internal, "SQLite was built without FTS5, which the search of stories requires", underlying: error)
-    }
-  }
+  static let checker: Int64 = 3
 }

@@ -19,6 +19,8 @@ public struct StorySummary: Equatable, Sendable, JSONConvertible {
   public var warnings = 0
   /// The number of places where it names a picture or sound.
   var namedFiles = 0
+  /// The sort key of its title.
+  var titleKey: String { TitleKey.key(of: header.title ?? "") }
 
   init(id: String, file: String, header: StoryHeader = StoryHeader(), statistics: StoryStatistics = .none) {
     (self.id, self.file, self.header, self.statistics) = (id, file, header, statistics)
@@ -36,13 +38,26 @@ public struct StorySummary: Equatable, Sendable, JSONConvertible {
   /// A JSON object with the keys of `StoryHeader.json` and `StoryStatistics.json`, and file, errors and
   /// warnings.
   public var json: JSONValue {
-    var members: JSONObject = ["id": .string(id), "file": .string(file)]
-    for part in [header.json, statistics.json] {
-      for (key, value) in part.objectValue ?? [:] where key != "id" { members[key] = value }
-    }
-    members["is_purchased"] = .bool(isPurchased)
-    members["errors"] = .int(Int64(errors))
-    members["warnings"] = .int(Int64(warnings))
-    return .object(members)
+    var members = JSONMemberList()
+    add(to: &members)
+    return members.json
+  }
+
+  /// Passes the same as text to `body`.
+  func withText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    var writer = JSONMemberWriter()
+    writer.beginObject()
+    add(to: &writer)
+    writer.endObject()
+    try writer.withText(body)
+  }
+
+  private func add(to members: inout some (JSONMemberSink & ~Copyable)) {
+    members.add("id", id)
+    members.add("file", file)
+    header.add(to: &members, isPurchased: isPurchased)
+    statistics.add(to: &members)
+    members.add("errors", Int64(errors))
+    members.add("warnings", Int64(warnings))
   }
 }

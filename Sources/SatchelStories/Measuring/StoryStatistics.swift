@@ -45,12 +45,20 @@ extension StoryStatistics {
   /// A JSON object with all statistics; "path_count" is -1 for unbounded, and saturates at the largest 64-bit
   /// integer.
   public var json: JSONValue {
-    [
-      "segments": .int(Int64(segments)), "choices": .int(Int64(choices)), "endings": .int(Int64(endings)),
-      "words": .int(Int64(words)), "shortest_path": shortestPath.map { .int(Int64($0)) } ?? .null,
-      "longest_path": longestPath.map { .int(Int64($0)) } ?? .null,
-      "shortest_minutes": .double(shortestMinutes), "longest_minutes": .double(longestMinutes),
-      "path_count": .int(paths.saturated),
-    ]
+    var members = JSONMemberList()
+    add(to: &members)
+    return members.json
+  }
+
+  func add(to members: inout some (JSONMemberSink & ~Copyable)) {
+    members.add("segments", Int64(segments))
+    members.add("choices", Int64(choices))
+    members.add("endings", Int64(endings))
+    members.add("words", Int64(words))
+    members.add("shortest_path", shortestPath.map { Int64($0) })
+    members.add("longest_path", longestPath.map { Int64($0) })
+    members.add("shortest_minutes", shortestMinutes)
+    members.add("longest_minutes", longestMinutes)
+    members.add("path_count", paths.saturated)
   }
 }

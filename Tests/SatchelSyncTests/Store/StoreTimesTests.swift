@@ -43,7 +43,7 @@ struct StoreTimesTests {
     "story_file.path_count",
     "story_file.problem_column", "story_file.problem_line", "story_file.segments",
     "story_file.shortest_path", "story_file.shortest_time", "story_file.size", "story_file.warnings",
-    "story_file.words", "story_library.id", "story_library.token", "story_tag.file", "story_tag.position",
+    "story_file.words", "story_library.id", "story_facet.file", "story_facet.library",
     "subject.version", "sync_collection.id", "sync_entry.collection", "sync_entry.error_code",
     "sync_entry.generation", "sync_entry.id", "sync_entry.in_flight_number",
     "sync_entry.in_flight_sequence", "sync_entry.pending", "sync_entry.revision", "sync_entry.seq",
