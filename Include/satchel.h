@@ -4809,6 +4809,7 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | field                       | type             | meaning                        |
  * | --------------------------- | ---------------- | ------------------------------ |
  * | `id`                        | string or null   | the id                         |
+ * | `language`                  | string or null   | the language, such as "de"     |
  * | `title`                     | string or null   | the title                      |
  * | `author`                    | string or null   | the author                     |
  * | `original_source`           | string or null   | where the story comes from     |
@@ -4819,6 +4820,7 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `age_range`                 | string or null   | as written, such as "5-8"      |
  * | `tags`                      | array of strings | the tags                       |
  * | `is_purchased`              | boolean or null  | as the file says               |
+ * | `extra`                     | object           | the app's own members          |
  *
  * @anchor json_story_statistics
  * **Statistics.**
@@ -4860,7 +4862,12 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `text`              | string           | the text; of Twee with its markup   |
  * | `is_authentic_path` | boolean          | whether it is on the authentic path |
  * | `is_ending`         | boolean          | whether it is an ending             |
- * | `choices`           | array of objects | {"id", "text", "next_segment_id"}   |
+ * | `choices`           | array of objects | {"id", "text", "next_segment_id",   |
+ * |                     |                  | "extra"}                            |
+ * | `extra`             | object           | the app's own members               |
+ *
+ * The app's own members are all that have no field here or in the header, `image` and
+ * `sound` among them, but not `segments`.
  * @{
  */
 
@@ -5103,8 +5110,10 @@ SATCHEL_API satchel_status satchel_story_from_twee(
  * @defgroup satchel_story_libraries Story libraries
  * The stories of a directory.
  *
- * Every file in the directory itself whose name ends in .json, .twee or .tw is a story.
- * An index in the store makes opening a library again cheap: files whose size and time
+ * Every file of the directory, and of the folders below it, whose name ends in .json,
+ * .twee or .tw is a story; hidden ones and "node_modules" are left out. The files of one
+ * story in several languages have the same id; of those in one language, the first by
+ * name is the story. An index in the store makes opening a library again cheap: files whose size and time
  * are unchanged are not read. Ids are names, not paths: an id with "/", a backslash, a
  * control character, a leading "." or more than 200 bytes is SATCHEL_EINVALID. Links that
  * lead out of the directory are not followed.
@@ -5115,7 +5124,7 @@ SATCHEL_API satchel_status satchel_story_from_twee(
  *
  * | field          | type    | meaning                                     |
  * | -------------- | ------- | ------------------------------------------- |
- * | `file`         | string  | the name of the file                        |
+ * | `file`         | string  | the path of the file in the directory       |
  * | `errors`       | integer | the number of errors that a check finds     |
  * | `warnings`     | integer | the number of warnings that a check finds   |
  * | `is_purchased` | boolean | as the store says, or else as the file says |
@@ -5125,7 +5134,7 @@ SATCHEL_API satchel_status satchel_story_from_twee(
  *
  * | field      | type             | meaning                                         |
  * | ---------- | ---------------- | ----------------------------------------------- |
- * | `file`     | string           | the name of the file                            |
+ * | `file`     | string           | the path of the file in the directory           |
  * | `code`     | string           | the code of a @ref json_story_finding "finding" |
  * | `message`  | string           | the description                                 |
  * | `line`     | integer or null  | the line in the file                            |
@@ -5222,6 +5231,7 @@ SATCHEL_API satchel_status satchel_stories_load_all(
  * | `age_range`  | string           | the age range, as written               |
  * | `age`        | integer          | an age in the age range, in years       |
  * | `culture`    | string           | the cultural origin                     |
+ * | `language`   | string           | the language; without it, all           |
  * | `purchased`  | boolean          | whether it is purchased                 |
  * | `sort`       | string           | "title", "reading_time" or "path_count" |
  * | `descending` | boolean          | reverses the order                      |
@@ -5249,6 +5259,7 @@ SATCHEL_API satchel_status satchel_stories_select(
  * | `tags`       | array of strings | the tags             |
  * | `cultures`   | array of strings | the cultural origins |
  * | `age_ranges` | array of strings | the age ranges       |
+ * | `languages`  | array of strings | the languages        |
  *
  * @param stories   the library
  * @param[out] out  a JSON object
@@ -5263,6 +5274,7 @@ SATCHEL_API satchel_status satchel_stories_facets(
  *
  * @param stories   the library
  * @param id        the id of the story
+ * @param language  the language of the file; empty for the first file with the story
  * @param checked   fails with all findings when the story has errors
  * @param[out] out  the bytes of its file
  *
@@ -5271,13 +5283,15 @@ SATCHEL_API satchel_status satchel_stories_facets(
  * SATCHEL_EIO.
  */
 SATCHEL_API satchel_status satchel_stories_story(
-    satchel_stories *stories, satchel_bytes id, bool checked, satchel_buffer *out);
+    satchel_stories *stories, satchel_bytes id, satchel_bytes language, bool checked,
+    satchel_buffer *out);
 
 /**
  * Opens a story of the library, from memory or from disk.
  *
  * @param stories   the library
  * @param id        the id of the story
+ * @param language  the language of the file; empty for the first file with the story
  * @param checked   fails with all findings when the story has errors
  * @param[out] out  the story; NULL on failure
  *
@@ -5287,7 +5301,8 @@ SATCHEL_API satchel_status satchel_stories_story(
  * its file changes, and stays valid when the library is freed.
  */
 SATCHEL_API satchel_status satchel_stories_open_story(
-    satchel_stories *stories, satchel_bytes id, bool checked, satchel_story **out);
+    satchel_stories *stories, satchel_bytes id, satchel_bytes language, bool checked,
+    satchel_story **out);
 
 /**
  * Returns a segment of a story of the library.
@@ -5296,6 +5311,7 @@ SATCHEL_API satchel_status satchel_stories_open_story(
  *
  * @param stories   the library
  * @param id        the id of the story
+ * @param language  as for satchel_stories_story()
  * @param segment   the id of the segment; empty for the first one
  * @param[out] out  a @ref json_story_segment "segment"
  *
@@ -5303,8 +5319,8 @@ SATCHEL_API satchel_status satchel_stories_open_story(
  * such segment.
  */
 SATCHEL_API satchel_status satchel_stories_segment(
-    satchel_stories *stories, satchel_bytes id, satchel_bytes segment,
-    satchel_buffer *out);
+    satchel_stories *stories, satchel_bytes id, satchel_bytes language,
+    satchel_bytes segment, satchel_buffer *out);
 
 /**
  * Stores whether the reader has purchased a story, by the name of the library and the id

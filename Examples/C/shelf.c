@@ -39,7 +39,7 @@ static void print_first_sentence(const char *passage) {
 /** A segment of the tale by its id; the first one for an empty id. */
 static satchel_buffer segment_of(satchel_stories *library, const char *id) {
     satchel_buffer segment;
-    must(satchel_stories_segment(library, satchel_text(tale), satchel_text(id), &segment));
+    must(satchel_stories_segment(library, satchel_text(tale), satchel_text(""), satchel_text(id), &segment));
     return segment;
 }
 
@@ -67,7 +67,7 @@ static void read_tale(satchel_stories *library) {
 /** The tale's text, with something else of the same length in place of some words. */
 static satchel_buffer tale_with(satchel_stories *library, const char *words, const char *others) {
     satchel_buffer story;
-    must(satchel_stories_story(library, satchel_text(tale), false, &story));
+    must(satchel_stories_story(library, satchel_text(tale), satchel_text(""), false, &story));
     for (char *at = story.data; (at = strstr(at, words)); at++) memcpy(at, others, strlen(others));
     return story;
 }

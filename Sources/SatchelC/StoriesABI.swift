@@ -66,39 +66,43 @@ public func satchel_stories_facets(
     try give(
       [
         "tags": strings(library.tags()), "cultures": strings(library.cultures()),
-        "age_ranges": strings(library.ageRanges()),
+        "age_ranges": strings(library.ageRanges()), "languages": strings(library.languages()),
       ], to: out)
   }
 }
 
 @_cdecl("satchel_stories_story") @implementation
 public func satchel_stories_story(
-  _ stories: OpaquePointer!, _ id: satchel_bytes, _ checked: Bool,
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ language: satchel_bytes, _ checked: Bool,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let story = try Handles.stories.borrow(stories).story(id.text("id"), checked: checked)
+    let story = try Handles.stories.borrow(stories).story(
+      id.text("id"), language: language.textIfAny("language"), checked: checked)
     try story.withText { try give($0, to: out) }
   }
 }
 
 @_cdecl("satchel_stories_open_story") @implementation
 public func satchel_stories_open_story(
-  _ stories: OpaquePointer!, _ id: satchel_bytes, _ checked: Bool,
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ language: satchel_bytes, _ checked: Bool,
   _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   guarded(returning: out, orElse: nil) {
-    try Handles.openStories.insert(Handles.stories.borrow(stories).story(id.text("id"), checked: checked))
+    try Handles.openStories.insert(
+      Handles.stories.borrow(stories).story(
+        id.text("id"), language: language.textIfAny("language"), checked: checked))
   }
 }
 
 @_cdecl("satchel_stories_segment") @implementation
 public func satchel_stories_segment(
-  _ stories: OpaquePointer!, _ id: satchel_bytes, _ segment: satchel_bytes,
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ language: satchel_bytes, _ segment: satchel_bytes,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let story = try Handles.stories.borrow(stories).story(id.text("id"))
+    let story = try Handles.stories.borrow(stories).story(
+      id.text("id"), language: language.textIfAny("language"))
     try give(story.segment(named: segment.text("segment")).json, to: out)
   }
 }

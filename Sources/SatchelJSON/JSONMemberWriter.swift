@@ -5,6 +5,7 @@ package protocol JSONMemberSink: ~Copyable {
   mutating func add(_ key: StaticString, _ value: String?)
   mutating func add(_ key: StaticString, _ value: Bool?)
   mutating func add(_ key: StaticString, _ values: [String])
+  mutating func add(_ key: StaticString, _ value: JSONValue)
 }
 
 /// Collects the members of an object.
@@ -31,6 +32,10 @@ package struct JSONMemberList: JSONMemberSink {
 
   package mutating func add(_ key: StaticString, _ values: [String]) {
     members.append((key.description, .array(values.map { .string($0) })))
+  }
+
+  package mutating func add(_ key: StaticString, _ value: JSONValue) {
+    members.append((key.description, value))
   }
 
   package var json: JSONValue { .object(JSONObject(distinct: members)) }
@@ -81,10 +86,13 @@ package struct JSONMemberWriter: JSONMemberSink, ~Copyable {
   }
 
   package mutating func add(_ key: StaticString, _ value: Double?) {
-    write(key, reserving: 4)
-    guard let value else { return put("null") }
+    add(key, value.map { .double($0) } ?? .null)
+  }
+
+  package mutating func add(_ key: StaticString, _ value: JSONValue) {
+    write(key, reserving: 0)
     var bytes: [UInt8] = []
-    do { try JSONValue.double(value).write(into: &bytes) } catch { failure = failure ?? error as? JSONError }
+    do { try value.write(into: &bytes) } catch { failure = failure ?? error as? JSONError }
     bytes.withUnsafeBufferPointer { put($0) }
   }
 

@@ -3,6 +3,8 @@ import SatchelJSON
 /// The metadata in a story's file. A field that is missing or has the wrong type is nil or empty.
 public struct StoryHeader: Equatable, Sendable, JSONConvertible {
   public var id: String?
+  /// The language of this file, such as "de": the files of one story in several languages have the same id.
+  public var language: String?
   public var title: String?
   public var author: String?
   public var originalSource: String?
@@ -15,11 +17,14 @@ public struct StoryHeader: Equatable, Sendable, JSONConvertible {
   public var tags: [String] = []
   /// The value in the file; a library keeps purchases separately.
   public var isPurchased: Bool?
+  /// The members of the file that are the app's: all that have no property here, but `segments`.
+  public var extra = JSONObject()
 }
 
 extension StoryHeader {
   init(_ table: StoryTable) {
     id = table.string(.id)
+    language = table.string(.language)
     title = table.string(.title)
     author = table.string(.author)
     originalSource = table.string(.originalSource)
@@ -30,6 +35,7 @@ extension StoryHeader {
     ageRange = table.string(.ageRange)
     tags = table.tags.map { table.text.string($0) }
     isPurchased = table.flag(.isPurchased)
+    extra = table.extra
   }
 
   /// A JSON object with snake_case keys, in the order of the format.
@@ -42,6 +48,7 @@ extension StoryHeader {
 
   /// Adds all members but the id.
   func add(to members: inout some (JSONMemberSink & ~Copyable), isPurchased: Bool?) {
+    members.add("language", language)
     members.add("title", title)
     members.add("author", author)
     members.add("original_source", originalSource)
@@ -52,6 +59,7 @@ extension StoryHeader {
     members.add("age_range", ageRange)
     members.add("tags", tags)
     members.add("is_purchased", isPurchased)
+    members.add("extra", .object(extra))
   }
 }
 

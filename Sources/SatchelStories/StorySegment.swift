@@ -8,6 +8,8 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
     public var text: String
     /// The id of the segment that it leads to, which may not exist.
     public var nextSegmentID: String
+    /// The members of the file that are the app's.
+    public var extra = JSONObject()
   }
 
   public var id: String
@@ -16,6 +18,8 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
   /// Whether it is marked as an ending, or has no choices.
   public var isEnding: Bool
   public var choices: [Choice]
+  /// The members of the file that are the app's.
+  public var extra: JSONObject
 
   init(_ analysis: StoryAnalysis, _ index: Int) {
     let table = analysis.table
@@ -23,16 +27,17 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
     text = table.segmentText(index)
     isAuthenticPath = table.segments[index].flags.contains(.isAuthentic)
     isEnding = table.isEnding(index)
+    extra = table.extra(ofSegment: index)
     choices = table.choiceRange(index).map {
       let choice = table.choices[$0]
       return Choice(
         id: table.choiceID($0, of: index), text: table.text.string(choice.text),
-        nextSegmentID: table.text.string(choice.target))
+        nextSegmentID: table.text.string(choice.target), extra: table.extra(ofSegment: index, choice: $0))
     }
   }
 
-  /// A JSON object with id, text, is_authentic_path, is_ending, and choices with id, text and
-  /// next_segment_id.
+  /// A JSON object with id, text, is_authentic_path, is_ending, extra, and choices with id, text,
+  /// next_segment_id and extra.
   public var json: JSONValue {
     [
       "id": .string(id), "text": .string(text), "is_authentic_path": .bool(isAuthenticPath),
@@ -41,8 +46,9 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
         choices.map {
           [
             "id": .string($0.id), "text": .string($0.text), "next_segment_id": .string($0.nextSegmentID),
+            "extra": .object($0.extra),
           ]
-        }),
+        }), "extra": .object(extra),
     ]
   }
 }

@@ -28,9 +28,9 @@ static void unchanged(const char *what) {
 
 /** A story that cannot be had, in every call that gives one. */
 static void no_story(const char *what, satchel_status wanted, const char *place, satchel_bytes id) {
-    refused_out(what, wanted, place, satchel_stories_story(stories, id, false, &out));
-    refused_out(what, wanted, place, satchel_stories_story(stories, id, true, &out));
-    refused_out(what, wanted, place, satchel_stories_segment(stories, id, text(""), &out));
+    refused_out(what, wanted, place, satchel_stories_story(stories, id, text(""), false, &out));
+    refused_out(what, wanted, place, satchel_stories_story(stories, id, text(""), true, &out));
+    refused_out(what, wanted, place, satchel_stories_segment(stories, id, text(""), text(""), &out));
     CHECK(strlen(satchel_error_message()) < 2000, "%s: too long a message", what);
 
     /* The same of a library that has not looked at its directory yet. */
@@ -38,7 +38,7 @@ static void no_story(const char *what, satchel_status wanted, const char *place,
     satchel_store *other;
     must(satchel_store_open(":memory:", NULL, &other), "opening a store in memory");
     must(satchel_stories_open(other, text(folder), text(""), &fresh), "opening a library");
-    refused_out(what, wanted, place, satchel_stories_story(fresh, id, false, &out));
+    refused_out(what, wanted, place, satchel_stories_story(fresh, id, text(""), false, &out));
     must(satchel_store_close(other), "closing");
     satchel_stories_free(fresh);
 }
@@ -99,13 +99,13 @@ static void names(void) {
     for (size_t index = 0; index < sizeof table / sizeof *table; index++)
         no_story(table[index].id, table[index].status, table[index].place, text(table[index].id));
     refused_out("unsound, checked", SATCHEL_EINVALID, "broken-choice",
-                satchel_stories_story(stories, text("unsound"), true, &out));
+                satchel_stories_story(stories, text("unsound"), text(""), true, &out));
     refused_out("no such segment", SATCHEL_ENOTFOUND, "meado",
-                satchel_stories_segment(stories, text("well"), text("meado"), &out));
+                satchel_stories_segment(stories, text("well"), text(""), text("meado"), &out));
     refused_out("a segment of bad UTF-8", SATCHEL_EINVALID, "segment",
-                satchel_stories_segment(stories, text("well"), text("\xFF"), &out));
+                satchel_stories_segment(stories, text("well"), text(""), text("\xFF"), &out));
     refused_out("a segment without an address", SATCHEL_EINVALID, "segment",
-                satchel_stories_segment(stories, text("well"), (satchel_bytes){NULL, 3}, &out));
+                satchel_stories_segment(stories, text("well"), text(""), (satchel_bytes){NULL, 3}, &out));
     unchanged("ids of what is no story");
 }
 
@@ -222,8 +222,8 @@ static void no_library(const char *what, satchel_stories *none) {
     refused_out(what, wanted, NULL, satchel_stories_load_all(none, false, &out));
     refused_out(what, wanted, NULL, satchel_stories_select(none, text("{}"), &out));
     refused_out(what, wanted, NULL, satchel_stories_facets(none, &out));
-    refused_out(what, wanted, NULL, satchel_stories_story(none, text("well"), false, &out));
-    refused_out(what, wanted, NULL, satchel_stories_segment(none, text("well"), text("rim"), &out));
+    refused_out(what, wanted, NULL, satchel_stories_story(none, text("well"), text(""), false, &out));
+    refused_out(what, wanted, NULL, satchel_stories_segment(none, text("well"), text(""), text("rim"), &out));
     refused(what, wanted, NULL, satchel_stories_mark_purchased(none, text("well"), true));
     refused(what, wanted, NULL, satchel_stories_preload(none, text("")));
     refused_out(what, wanted, NULL, satchel_stories_loading(none, &out));
@@ -231,7 +231,7 @@ static void no_library(const char *what, satchel_stories *none) {
     refused_out(what, wanted, NULL, satchel_stories_move_to(none, text("well"), text("rim"), &out));
     refused(what, wanted, NULL, satchel_stories_clear_progress(none, text("well")));
     satchel_story *story = NULL;
-    refused(what, wanted, NULL, satchel_stories_open_story(none, text("well"), false, &story));
+    refused(what, wanted, NULL, satchel_stories_open_story(none, text("well"), text(""), false, &story));
     refused(what, wanted, NULL, satchel_stories_clear_cache(none));
 }
 
@@ -274,9 +274,9 @@ static void no_out(void) {
     refused("load_all", SATCHEL_EINVALID, "out", satchel_stories_load_all(stories, false, NULL));
     refused("select", SATCHEL_EINVALID, "out", satchel_stories_select(stories, text("{}"), NULL));
     refused("facets", SATCHEL_EINVALID, "out", satchel_stories_facets(stories, NULL));
-    refused("story", SATCHEL_EINVALID, "out", satchel_stories_story(stories, text("well"), false, NULL));
+    refused("story", SATCHEL_EINVALID, "out", satchel_stories_story(stories, text("well"), text(""), false, NULL));
     refused("segment", SATCHEL_EINVALID, "out",
-            satchel_stories_segment(stories, text("well"), text(""), NULL));
+            satchel_stories_segment(stories, text("well"), text(""), text(""), NULL));
     refused("loading", SATCHEL_EINVALID, "out", satchel_stories_loading(stories, NULL));
     refused("progress", SATCHEL_EINVALID, "out", satchel_stories_progress(stories, text("well"), NULL));
     CHECK(satchel_stories_refresh(stories, NULL) == SATCHEL_OK, "refresh: %s", satchel_error_message());
@@ -298,7 +298,7 @@ static void directory_gone(void) {
     refused_out("loading nothing", SATCHEL_ENOTFOUND, "passing",
                 satchel_stories_load_all(passed, false, &out));
     refused_out("a story of nothing", SATCHEL_ENOTFOUND, NULL,
-                satchel_stories_story(passed, text("well"), false, &out));
+                satchel_stories_story(passed, text("well"), text(""), false, &out));
     CHECK(satchel_stories_preload(passed, text("")) == SATCHEL_OK, "preload: %s", satchel_error_message());
     must(satchel_stories_select(passed, text("{}"), &given), "selecting from the index");
     json_t *found = take(&given);

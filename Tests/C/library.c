@@ -197,13 +197,13 @@ static void texts(satchel_stories *stories) {
         FILE *file = fopen(path_in(folder, pairs[index][1]), "rb");
         size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
         if (!file || fclose(file) != 0) give_up(pairs[index][1]);
-        must(satchel_stories_story(stories, text(pairs[index][0]), false, &out), pairs[index][0]);
+        must(satchel_stories_story(stories, text(pairs[index][0]), text(""), false, &out), pairs[index][0]);
         CHECK(out.size == size && memcmp(out.data, bytes, size) == 0, "%s: %s", pairs[index][0], out.data);
         satchel_buffer_free(&out);
     }
-    must(satchel_stories_story(stories, text("well"), true, &out), "a sound story, checked");
+    must(satchel_stories_story(stories, text("well"), text(""), true, &out), "a sound story, checked");
     satchel_buffer_free(&out);
-    CHECK(satchel_stories_story(stories, text("unsound"), true, &out) == SATCHEL_EINVALID && !out.data,
+    CHECK(satchel_stories_story(stories, text("unsound"), text(""), true, &out) == SATCHEL_EINVALID && !out.data,
           "an unsound story is given");
     static const char *const named[] = {
         "unsound.json", "broken-choice",        "medow", "line 1", "did you mean",
@@ -213,7 +213,7 @@ static void texts(satchel_stories *stories) {
               satchel_error_message());
     static const char *const ids[][2] = {{"", "rim"}, {"home", "home"}};
     for (int index = 0; index < 2; index++) {
-        must(satchel_stories_segment(stories, text("well"), text(ids[index][0]), &out), "a segment");
+        must(satchel_stories_segment(stories, text("well"), text(""), text(ids[index][0]), &out), "a segment");
         json_t *segment = take(&out);
         CHECK(strcmp(text_at(segment, "/id"), ids[index][1]) == 0, "%s", text_at(segment, "/id"));
         json_decref(segment);
@@ -244,7 +244,7 @@ static void beside_bad_files(const char *parent) {
             satchel_stories *stories;
             must(satchel_stories_open(store, text(own), text(""), &stories), own);
             if (indexed) must(satchel_stories_refresh(stories, NULL), "refreshing");
-            satchel_status status = satchel_stories_story(stories, text(table[index].id), true, &out);
+            satchel_status status = satchel_stories_story(stories, text(table[index].id), text(""), true, &out);
             CHECK(status == SATCHEL_OK, "%s hides %s, %s: %s", table[index].bad, table[index].good,
                   indexed ? "indexed" : "not indexed", satchel_error_message());
             satchel_buffer_free(&out);

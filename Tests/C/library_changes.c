@@ -116,7 +116,7 @@ static void selects(const char *what, satchel_stories *stories, const char *quer
 }
 
 static void has_title(const char *what, satchel_stories *stories, const char *id, const char *title) {
-    must(satchel_stories_story(stories, text(id), false, &out), what);
+    must(satchel_stories_story(stories, text(id), text(""), false, &out), what);
     json_t *story = take(&out);
     CHECK(strcmp(text_at(story, "/title"), title) == 0, "%s: %s", what, text_at(story, "/title"));
     json_decref(story);
@@ -157,11 +157,11 @@ static void files(void) {
     refreshes("one came, one went", stories, 1, 0, 1, 1, 1);
     heard("one came, one went", &ear, 1, (const char *const[]){"swan", "wolf", NULL});
     selects("one came, one went", stories, "{}", moved);
-    CHECK(satchel_stories_story(stories, text("wolf"), false, &out) == SATCHEL_ENOTFOUND,
+    CHECK(satchel_stories_story(stories, text("wolf"), text(""), false, &out) == SATCHEL_ENOTFOUND,
           "a story that went");
 
     write_text(folder, "swan.json", "{");
-    CHECK(satchel_stories_story(stories, text("swan"), false, &out) == SATCHEL_EINVALID
+    CHECK(satchel_stories_story(stories, text("swan"), text(""), false, &out) == SATCHEL_EINVALID
               && strstr(satchel_error_message(), "line 1") && strstr(satchel_error_message(), "swan.json"),
           "a story whose file is no story any more: %s", satchel_error_message());
     refreshes("one is no story any more", stories, 0, 1, 0, 1, 1);
@@ -340,7 +340,7 @@ static void reading(void) {
 
     /* An opened story stays as it is; the reader is moved with the new version. */
     satchel_story *opened_before;
-    must(satchel_stories_open_story(stories, text("course"), true, &opened_before), "opening a story");
+    must(satchel_stories_open_story(stories, text("course"), text(""), true, &opened_before), "opening a story");
     json_t *newer = tale("course", "Course");
     json_object_set_new(at(newer, "/segments/2"), "id", json_string("farm"));
     json_object_set_new(at(newer, "/segments/0/choices/1"), "nextSegmentId", json_string("farm"));

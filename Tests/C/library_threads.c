@@ -84,7 +84,7 @@ static void read_whole(struct worker *worker, int number) {
     char id[32];
     satchel_buffer out = SATCHEL_BUFFER_INIT;
     snprintf(id, sizeof id, "story%d", number);
-    satchel_status status = satchel_stories_story(worker->stories, text(id), number % 2 == 0, &out);
+    satchel_status status = satchel_stories_story(worker->stories, text(id), text(""), number % 2 == 0, &out);
     if (status == SATCHEL_ENOTFOUND && number == STORIES - 1) return;
     if (status == SATCHEL_EINVALID && number == STORIES - 2) return;
     if (status == SATCHEL_ENOTFOUND && number == STORIES - 2) return; /* half a file names no story */
@@ -154,7 +154,7 @@ static void *work(void *context) {
             status = satchel_stories_mark_purchased(worker->stories, text("story0"), choice == 20);
             went_well(worker, status, &worker->bought);
         } else if (choice == 22) {
-            status = satchel_stories_segment(worker->stories, text("story1"), text("home"), &out);
+            status = satchel_stories_segment(worker->stories, text("story1"), text(""), text("home"), &out);
             if (went_well(worker, status, &worker->read)) satchel_buffer_free(&out);
         } else {
             status = satchel_stories_facets(worker->stories, &out);
@@ -213,7 +213,7 @@ static void crowd(satchel_store *store, double seconds) {
         CHECK(json_array_size(at(all, "/problems")) == 0, "problems in the end");
         json_array_foreach(at(all, "/stories"), place, story) {
             json_t *written_story = fixture(folder, text_at(story, "/file"));
-            must(satchel_stories_story(both[index], text(text_at(story, "/id")), true, &out), "reading");
+            must(satchel_stories_story(both[index], text(text_at(story, "/id")), text(""), true, &out), "reading");
             json_t *read = take(&out);
             CHECK(json_equal(read, written_story), "%s is not what its file holds", text_at(story, "/id"));
             CHECK(strcmp(text_at(story, "/title"), text_at(written_story, "/title")) == 0,

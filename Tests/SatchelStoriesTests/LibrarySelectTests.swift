@@ -181,6 +181,19 @@ struct LibrarySelectTests {
     #expect(try library.select(query).map(\.id) == expected)
   }
 
+  @Test("The JSON text of a query is that of its stories")
+  func text() throws {
+    let fixture = try LibraryFixture(examples: true)
+    let spoken = #"{"language":"de","price":{"eur":[3,null,"drei \"€\""]},"#
+    try fixture.put("a.json", spoken + LibraryFixture.story("a", title: #"\"A\"\n"#).dropFirst())
+    try fixture.put("b.json", "{\"id\":\"b\"}")
+    let library = try fixture.library()
+    var texts: [JSONValue] = []
+    try library.each(StoryQuery()) { texts.append(try JSONValue(parsing: $0)) }
+    #expect(try texts == library.select().map(\.json) && texts.count == 7)
+    #expect(try library.summary("a").json == texts.first && library.summary("b").title == nil)
+  }
+
   @Test("Reading times and counts at the ends of their range")
   func extremes() throws {
     let fixture = try LibraryFixture()

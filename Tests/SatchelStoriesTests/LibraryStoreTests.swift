@@ -160,10 +160,10 @@ struct LibraryStoreTests {
   @Test("Two directories of one store do not mix")
   func directories() throws {
     let fixture = try LibraryFixture(examples: true)
-    let below = fixture.url("below")
+    let below = fixture.folder.appending(path: "below")
     try FileManager.default.createDirectory(at: below, withIntermediateDirectories: true)
     try fixture.put(
-      "below/frau-holle.json", LibraryFixture.story("frau-holle", title: "Other", tags: ["short"]))
+      "../below/frau-holle.json", LibraryFixture.story("frau-holle", title: "Other", tags: ["short"]))
     let (one, two) = (try fixture.library(), try fixture.satchel.stories(in: below.path + "/../below/"))
     #expect(try one.select().count == 5 && two.select().count == 1)
     var query = StoryQuery()

@@ -62,6 +62,7 @@ TEXTS: dict[str, Text] = {
     "twee": lambda dice: documents.TWEE,
     "segment": choosing("", "Start", "the-well", "the-empty-hand", "the-beach", "Water"),
     "story_id": choosing("", "thor-the-bride", "frau-holle", "urashima-taro", "The Well", "../x"),
+    "language": choosing("", "de"),
     "library_name": choosing("", "", "tales", "a/b", "n" * 129),
     "story_query": _json(documents.story_query),
     "s3": _json(documents.s3),

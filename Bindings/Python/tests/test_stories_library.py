@@ -228,3 +228,41 @@ def test_segments_of_a_library(books: StoryLibrary) -> None:
     for missing in (("urashima-taro", "none"), ("urashima-taro", ""), ("none", "a"), ("none", None)):
         with pytest.raises(satchel.NotFound):
             books.segment(*missing)
+
+
+def test_members_of_the_app_are_given_as_extra(store: satchel.Store, tmp_path: Path) -> None:
+    text = tales.story([tales.segment("a", "b"), tales.segment("b")], price=3)
+    text["segments"][0]["image"] = "a.png"
+    text["segments"][0]["choices"][0]["cost"] = {"gold": [1]}
+    (tmp_path / "tale.json").write_text(json.dumps(text), encoding="utf-8")
+    with store.stories(tmp_path) as library:
+        (summary,) = library.load_all()
+        story = library.story(summary.id)
+        assert summary.extra == story.extra == {"price": 3}
+        assert story.segment("a") == library.segment(summary.id, "a")
+        assert story.start.extra == {"image": "a.png"}
+        assert [each.extra for each in story.start.choices] == [{"cost": {"gold": [1]}}]
+        assert story.segment("b").extra == {}
+
+
+def test_a_story_has_files_in_several_languages(store: satchel.Store, tmp_path: Path) -> None:
+    for language in ("de", "en"):
+        text = tales.story([tales.segment("a")], id="well", title=language, language=language)
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "well.json").write_text(json.dumps(text), encoding="utf-8")
+    with store.stories(tmp_path) as library:
+        listing = library.load_all()
+        assert [(each.id, each.file) for each in listing] == [
+            ("well", "de/well.json"),
+            ("well", "en/well.json"),
+        ]
+        assert listing.problems == []
+        assert library.languages() == ["de", "en"]
+        assert [each.title for each in library.filter(language="en")] == ["en"]
+        assert library.story("well").language == "de"
+        assert library.story("well", language="en").title == "en"
+        assert library.segment("well", language="en").id == "a"
+        with pytest.raises(satchel.NotFound, match="ja"):
+            library.story("well", language="ja")
+        with pytest.raises(satchel.InvalidArgument, match="language"):
+            library.story("well", language=5)  # type: ignore[arg-type]

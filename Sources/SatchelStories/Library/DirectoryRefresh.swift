@@ -63,9 +63,7 @@ struct DirectoryRefresh: Sendable {
       let name = StoryName(entry.name)
       guard names.insert(name).inserted else { continue }
       let before = known[name]
-      let status =
-        entry.isReadable
-        ? directory.status(of: entry.name) : .refused(.unreadable("its name is not UTF-8"))
+      let status = entry.failure.map { .refused($0) } ?? directory.status(of: entry.name)
       switch status {
       case .absent:
         // Deleted since the directory was read.

@@ -12,11 +12,12 @@ final class StoryDirectory: @unchecked Sendable {
     case absent
   }
 
-  /// A name with the extension of a story.
+  /// A file with the extension of a story, or a folder that cannot be read.
   struct Entry {
+    /// Its path in the directory, with "/" between names.
     var name: String
-    /// Whether the name is UTF-8; a file with another name cannot be opened.
-    var isReadable: Bool
+    /// The reason why it cannot be opened.
+    var failure: StoryFailure?
   }
 
   let path: String
@@ -39,42 +40,100 @@ final class StoryDirectory: @unchecked Sendable {
   /// Returns the format of a file, by its name; nil when it is not a story.
   func source(of name: String) -> StorySource? { sources.first { $0.isFormat(of: name) } }
 
-  /// Returns the names of story files, unordered. Names that are not UTF-8 are repaired, and may then be
-  /// equal.
+  /// Returns the folder of a file.
+  func folder(of file: String) -> String {
+    file.lastIndex(of: "/").map { "\(path)/\(file[..<$0])" } ?? path
+  }
+
+  /// Returns the story files of the directory and of the folders below it, unordered. Names that are not UTF-8 are
+  /// repaired, and may then be equal.
   func entries() throws -> [Entry] {
-    let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    var entries: [Entry] = []
+    var folders = [""]
+    while let folder = folders.popLast() {
+      do {
+        try list(folder, &entries, &folders)
+      } catch let error as SatchelError where !folder.isEmpty {
+        // A bad folder hides no other one.
+        entries.append(Entry(name: String(folder.dropLast()), failure: .unreadable(error.message)))
+      }
+    }
+    // Repaired names come last, so that they do not hide equal ones.
+    return entries.filter { $0.failure == nil } + entries.filter { $0.failure != nil }
+  }
+
+  /// Appends the files and folders of a folder.
+  private func list(_ folder: String, _ entries: inout [Entry], _ folders: inout [String]) throws {
+    let opened = openFolder(Self.components(folder)[...])
+    let copy = opened < 0 ? -1 : openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let code = errno
+    if opened >= 0, opened != descriptor { close(opened) }
+    // One that was removed or replaced since its name was read is not listed.
+    if copy < 0, !folder.isEmpty, code == ENOENT || code == ENOTDIR || code == ELOOP { return }
     guard copy >= 0, let stream = fdopendir(copy) else {
-      let code = errno
       if copy >= 0 { close(copy) }
       throw SatchelError(errno: code, path, denied: .io)
     }
     defer { closedir(stream) }
-    var entries: [Entry] = []
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw SatchelError(errno: errno, path, denied: .io) }
         break
       }
+      let mayBeFolder = [UInt8(DT_DIR), UInt8(DT_UNKNOWN)].contains(entry.pointee.d_type)
       withUnsafePointer(to: &entry.pointee.d_name) { tuple in
         tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) { name in
           let isReadable = String(validatingCString: name) != nil
           let text = String(cString: name)
-          if source(of: text) != nil { entries.append(Entry(name: text, isReadable: isReadable)) }
+          if source(of: text) != nil {
+            let failure = isReadable ? nil : StoryFailure.unreadable("its name is not UTF-8")
+            entries.append(Entry(name: folder + text, failure: failure))
+          } else if mayBeFolder, isReadable, !text.hasPrefix("."), text != "node_modules" {
+            folders.append("\(folder)\(text)/")
+          }
         }
       }
     }
-    // Repaired names come last, so that they do not hide equal ones.
-    return entries.filter(\.isReadable) + entries.filter { !$0.isReadable }
   }
 
-  /// Returns the status of a name, without opening the file.
-  func status(of name: String) -> EntryStatus {
-    var status = stat()
-    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-      return errno == ENOENT || errno == ENAMETOOLONG ? .absent : .refused(.unreadable(errno: errno))
+  private static func components(_ name: String) -> [String] {
+    name.utf8.contains(UInt8(ascii: "/"))
+      ? name.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+      : name.isEmpty ? [] : [name]
+  }
+
+  /// Opens a folder in the directory, one name at a time, without following links.
+  ///
+  /// - Returns: `descriptor` for no names; otherwise a descriptor that the caller closes, or -1 with `errno`
+  private func openFolder(_ components: ArraySlice<String>) -> Int32 {
+    var current = descriptor
+    for name in components {
+      let next = openat(current, name, O_RDONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC)
+      let code = errno
+      if current != descriptor { close(current) }
+      errno = code
+      guard next >= 0 else { return -1 }
+      current = next
     }
-    if status.st_mode & S_IFMT == S_IFREG { return .file(FileMetadata(status), components: [name]) }
+    return current
+  }
+
+  /// Returns the status of a file, without opening it.
+  func status(of name: String) -> EntryStatus {
+    let components = Self.components(name)
+    // The name may be that of an index that cannot be trusted.
+    guard let last = components.last, !components.contains(where: { $0 == ".." || $0 == "." }) else {
+      return .refused(.unreadable("a path that leads out of the directory", .invalid))
+    }
+    let folder = openFolder(components.dropLast())
+    defer { if folder >= 0, folder != descriptor { close(folder) } }
+    var status = stat()
+    guard folder >= 0, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      let isAbsent = [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG].contains(errno)
+      return isAbsent ? .absent : .refused(.unreadable(errno: errno))
+    }
+    if status.st_mode & S_IFMT == S_IFREG { return .file(FileMetadata(status), components: components) }
     guard status.st_mode & S_IFMT == S_IFLNK else { return .refused(.unreadable("not a regular file")) }
     return follow(name)
   }
@@ -99,22 +158,16 @@ final class StoryDirectory: @unchecked Sendable {
   ///
   /// - Returns: a descriptor, which the caller closes, and the file's metadata
   func openFile(components: [String]) throws(StoryFailure) -> (descriptor: Int32, metadata: FileMetadata) {
-    var current = descriptor
-    defer { if current != descriptor { close(current) } }
-    for (index, name) in components.enumerated() {
-      let isLast = index == components.count - 1
-      let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (isLast ? O_NONBLOCK | O_NOCTTY : O_DIRECTORY)
-      let next = openat(current, name, flags)
-      guard next >= 0 else { throw .unreadable(errno: errno) }
-      if current != descriptor { close(current) }
-      current = next
-    }
+    let folder = openFolder(components.dropLast())
+    defer { if folder >= 0, folder != descriptor { close(folder) } }
+    guard folder >= 0, let name = components.last else { throw .unreadable(errno: errno) }
+    let opened = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard opened >= 0 else { throw .unreadable(errno: errno) }
     var status = stat()
-    guard current != descriptor, fstat(current, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(opened)
       throw .unreadable("not a regular file")
     }
-    let opened = current
-    current = descriptor
     return (opened, FileMetadata(status))
   }
 }

@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
 /// Reads and writes the tables `story_library` and `story_file`.
@@ -59,14 +60,29 @@ struct StoryFileTable {
     }
   }
 
-  /// Returns the row of the first file, by name, that has a story with this id, its name and the SHA-256 of its content.
-  func file(of story: String, in directory: String) throws -> (row: Int64, name: String, hash: [UInt8])? {
+  /// A file that has a story.
+  struct File {
+    var row: Int64
+    var name: String
+    /// The SHA-256 of its content, in hexadecimal digits.
+    var version: String
+  }
+
+  /// Returns the first file, by name, that has a story with this id.
+  ///
+  /// - Parameters:
+  ///   - language: its language; nil for any
+  ///   - version: one with this content is preferred
+  func file(
+    of story: String, language: String? = nil, preferring version: String = "", in directory: String
+  ) throws -> File? {
     try connection.first(
       """
-      SELECT id, name, sha256 FROM story_file
-      WHERE library = (SELECT id FROM story_library WHERE directory = ?) AND story = ? ORDER BY name LIMIT 1
-      """, .text(directory), .text(story)
-    ) { ($0.anyInteger(0), $0.text(1), Array($0.bytes(2))) }
+      SELECT id, name, lower(hex(sha256)) AS version FROM story_file
+      WHERE library = (SELECT id FROM story_library WHERE directory = ?1) AND story = ?2
+      AND (?3 IS NULL OR language = ?3) ORDER BY version <> ?4, name LIMIT 1
+      """, .text(directory), .text(story), Binding(language), .text(version)
+    ) { File(row: $0.anyInteger(0), name: $0.text(1), version: $0.text(2)) }
   }
 
   /// Returns the SHA-256 of the content of a row's file.
@@ -146,9 +162,9 @@ struct StoryFileTable {
         problem_message, problem_line, problem_column, story, title, title_key, author, original_source,
         culture, synopsis, cover, minutes, age_range, lowest_age, highest_age, tags, is_purchased, segments,
         choices, endings, words, shortest_path, longest_path, shortest_time, longest_time, path_count, errors,
-        warnings, named_files, is_listed)
+        warnings, named_files, is_listed, language, extra)
         VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-        ?, ?, ?, ?, ?, ?)
+        ?, ?, ?, ?, ?, ?, ?, ?)
         """, Binding(known), .integer(library), .text(record.name), .integer(record.metadata.size),
         .integer(record.metadata.modified), .integer(record.metadata.changed),
         record.hash == nil ? .null : .blob(hash), .integer(StorySchema.checker),
@@ -164,7 +180,9 @@ struct StoryFileTable {
         number(statistics.shortestPath), number(statistics.longestPath),
         thousandths(statistics.shortestMinutes),
         thousandths(statistics.longestMinutes), .integer(statistics.paths.saturated), number(summary.errors),
-        number(summary.warnings), number(summary.namedFiles), .integer(story == nil ? 0 : 1))
+        number(summary.warnings), number(summary.namedFiles), .integer(story == nil ? 0 : 1),
+        Binding(header.language),
+        header.extra.isEmpty ? .null : .text(try JSONValue.object(header.extra).text))
     }
     if let story { try search.add(story.header, row: known ?? connection.lastInsertedRow, in: library) }
   }

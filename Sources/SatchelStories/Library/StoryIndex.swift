@@ -52,10 +52,13 @@ final class StoryIndex: Sendable {
     } ?? [:]
   }
 
-  /// Returns the name of the file that has a story, and the SHA-256 of its content.
-  func file(of story: String) throws -> (name: String, hash: [UInt8])? {
-    try database.read { try StoryFileTable(connection: $0).file(of: story, in: directory) }.map {
-      ($0.name, $0.hash)
+  /// Returns the file that has a story: see `StoryFileTable.file`.
+  func file(
+    of story: String, language: String? = nil, preferring version: String = ""
+  ) throws -> StoryFileTable.File? {
+    try database.read {
+      try StoryFileTable(connection: $0).file(
+        of: story, language: language, preferring: version, in: directory)
     }
   }
 
@@ -170,9 +173,9 @@ final class StoryIndex: Sendable {
   }
 
   /// Returns a story; nil when the directory has none with this id.
-  func story(_ id: String) throws -> StorySummary? {
+  func story(_ id: String, language: String? = nil) throws -> StorySummary? {
     try database.read { connection in
-      try StoryFileTable(connection: connection).file(of: id, in: directory).flatMap {
+      try StoryFileTable(connection: connection).file(of: id, language: language, in: directory).flatMap {
         try StoryRows(connection: connection).story(row: $0.row)
       }
     }

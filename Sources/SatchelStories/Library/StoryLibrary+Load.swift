@@ -6,16 +6,17 @@ extension StoryLibrary {
   ///
   /// - Parameters:
   ///   - id: the id of the story
+  ///   - language: of the file; nil for the first file, by name, that has the story
   ///   - checked: whether to throw for a story that is not sound
   /// - Throws: `.notFound`; `.io` when the file cannot be read; `.invalid` for an invalid id, a link to a
   ///   file outside the directory, a file that cannot be parsed (with line and column), and a story that is
   ///   not sound (with its findings); `.closed`
-  public func story(_ id: String, checked: Bool = false) throws -> Story {
+  public func story(_ id: String, language: String? = nil, checked: Bool = false) throws -> Story {
     try checkOpen()
     try Self.checkName(id)
     return try locating(Self.details(id)) {
-      let entry = try entry(id)
-      if checked, case .unsound(let words) = checkResult(entry, id) {
+      let entry = try entry(id, language)
+      if checked, case .unsound(let words) = checkResult(entry, Self.key(id, language)) {
         throw SatchelError(.invalid, "story “\(id)” (\(entry.file)) is not sound: \(words)")
       }
       return entry.story
@@ -25,8 +26,8 @@ extension StoryLibrary {
   /// Returns a segment of a story, by their ids.
   ///
   /// - Throws: `.notFound`, also when the story has no such segment; else as `story`
-  public func segment(_ id: String, of story: String) throws -> StorySegment {
-    guard let segment = try self.story(story).segment(id) else {
+  public func segment(_ id: String, of story: String, language: String? = nil) throws -> StorySegment {
+    guard let segment = try self.story(story, language: language).segment(id) else {
       throw Self.noSegment(id, of: story)
     }
     return segment
@@ -73,41 +74,53 @@ extension StoryLibrary {
 
   // MARK: Finding and reading
 
-  private func entry(_ id: String) throws -> StoryCache.Entry {
+  private func entry(_ id: String, _ language: String?) throws -> StoryCache.Entry {
     let opened = try openDirectory()
-    if let entry = cache.withLock({ $0.entry(id) }) {
+    let key = Self.key(id, language)
+    if let entry = cache.withLock({ $0.entry(key) }) {
       if case .file(let metadata, _) = opened.status(of: entry.file), metadata == entry.metadata {
         return entry
       }
-      cache.withLock { $0.remove(id) }
+      cache.withLock { $0.remove(key) }
     }
     // Tries the file of the index, or the files named after the story, before it reads the whole directory.
-    let known = try index.file(of: id)?.name
+    let known = try index.file(of: id, language: language)?.name
     // A bad file does not hide a good one: its error is thrown only when there is no other file.
     var failure: (any Error)?
     for name in known.map({ [$0] }) ?? sources.flatMap(\.extensions).map({ id + $0 }) {
       do {
-        if let found = try load(id, from: name, in: opened) { return found }
+        if let found = try load(id, language, from: name, in: opened) { return found }
       } catch {
         failure = failure ?? error
       }
     }
     if known != nil, let failure { throw failure }
     try refresh()
-    if let file = try index.file(of: id)?.name, let found = try load(id, from: file, in: opened) {
+    if let file = try index.file(of: id, language: language)?.name,
+      let found = try load(id, language, from: file, in: opened)
+    {
       return found
     }
-    throw failure ?? SatchelError(.notFound, "\(directory): no story “\(id)”")
+    let place = language.map { " in the language “\($0.prefix(60))”" } ?? ""
+    throw failure ?? SatchelError(.notFound, "\(directory): no story “\(id)”\(place)")
+  }
+
+  /// The key of a story in the cache; an id has no control characters.
+  private static func key(_ id: String, _ language: String?) -> String {
+    language.map { "\(id)\n\($0)" } ?? id
   }
 
   /// Reads a story from a file; nil when the file does not exist or has another story.
-  private func load(_ id: String, from file: String, in opened: StoryDirectory) throws -> StoryCache.Entry? {
+  private func load(
+    _ id: String, _ language: String?, from file: String, in opened: StoryDirectory
+  ) throws -> StoryCache.Entry? {
     if opened.status(of: file) == .absent { return nil }
     do throws(StoryFailure) {
       let (story, metadata) = try Self.read(file, in: opened)
       guard let own = story.analysis.storyID(in: file), StoryName(own) == StoryName(id) else { return nil }
+      if let language, story.header.language.map({ StoryName($0) }) != StoryName(language) { return nil }
       let entry = StoryCache.Entry(story: story, file: file, metadata: metadata)
-      if !isClosed.load(ordering: .relaxed) { cache.withLock { $0.put(entry, for: id) } }
+      if !isClosed.load(ordering: .relaxed) { cache.withLock { $0.put(entry, for: Self.key(id, language)) } }
       return entry
     } catch {
       throw error.error(in: file)
@@ -128,7 +141,7 @@ extension StoryLibrary {
     let metadata = try reader.load(components, in: opened)
     do {
       let source = opened.source(of: file) ?? .json
-      return (try Story(reader.bytes, source: source, folder: opened.path), metadata)
+      return (try Story(reader.bytes, source: source, folder: opened.folder(of: file)), metadata)
     } catch {
       throw StoryFailure(parsing: error)
     }

@@ -29,11 +29,12 @@ extension StoryLibrary {
 
   /// Returns the summary of one story.
   ///
+  /// - Parameter language: of the file; nil for the first file, by name, that has the story
   /// - Throws: `.notFound`, `.invalid` for an invalid id, `.closed`
-  public func summary(_ id: String) throws -> StorySummary {
+  public func summary(_ id: String, language: String? = nil) throws -> StorySummary {
     try Self.checkName(id)
     try refreshOnce()
-    guard var story = try index.story(id) else {
+    guard var story = try index.story(id, language: language) else {
       throw SatchelError(.notFound, "\(directory): no story “\(id)”").at(Self.details(id))
     }
     story.isPurchased = try isPurchased(id) ?? story.isPurchased
@@ -45,6 +46,9 @@ extension StoryLibrary {
 
   /// Returns the distinct cultures of origin, sorted.
   public func cultures() throws -> [String] { try values(.culture) }
+
+  /// Returns the distinct languages of the stories that name one, sorted.
+  public func languages() throws -> [String] { try values(.language) }
 
   /// Returns the distinct age ranges as written, sorted by lowest age, then by highest; malformed ones last.
   public func ageRanges() throws -> [String] {

@@ -5,10 +5,11 @@ import Synchronization
 
 /// A library of the stories in one directory.
 ///
-/// Every file of the directory whose name has the extension of a format is a story: `.json`, and for the libraries of
-/// a `Store` also `.twee` and `.tw`; hidden files and files in subdirectories are not. A symbolic link is followed only to a file inside the directory. Of
-/// several files with the same story id, the first by name is the story. The store keeps an index of the
-/// files, so that unchanged files are not read again.
+/// Every file of the directory, and of the folders below it, whose name has the extension of a format is a story:
+/// `.json`, and for the libraries of a `Store` also `.twee` and `.tw`. Hidden files and folders are not read, nor
+/// `node_modules`. A symbolic link is followed only to a file inside the directory. Of several files with the same
+/// story id in the same `language`, the first by name is the story. The store keeps an index of the files, so that
+/// unchanged files are not read again.
 ///
 /// The reader's progress and purchases are synchronized state of the store, by the library's name and the id of the
 /// story, independent of the files. Two libraries of one store with the same name share them.

@@ -130,7 +130,8 @@ extension StoryLibrary {
   private func relocated(_ id: String) throws -> StoredProgress {
     var progress = try stored(id)
     // Not `story(_:)`, which may refresh the library.
-    guard let version = progress.version, let file = try index.file(of: id), file.hash.hexadecimal != version,
+    guard let version = progress.version, let file = try index.file(of: id, preferring: version),
+      file.version != version,
       let opened = try? openDirectory(), let story = try? Self.read(file.name, in: opened).story
     else { return progress }
     try progress.relocate(to: story, outline: readerState.value(StoredProgress.outline, of: id)?.value)

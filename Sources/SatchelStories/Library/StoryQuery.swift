@@ -26,6 +26,8 @@ public struct StoryQuery: Equatable, Sendable {
   /// An age in years that the age range of a story must include.
   public var age: Int?
   public var culture: String?
+  /// The language as written in the file; nil for the files in all languages.
+  public var language: String?
   public var isPurchased: Bool?
   /// The sort key; nil sorts by relevance for a search, and otherwise by title.
   public var sort: Sort?
@@ -51,8 +53,8 @@ public struct StoryQuery: Equatable, Sendable {
 }
 
 extension StoryQuery {
-  /// Creates a query from an object with the keys search, tag or tags, age_range, age, culture, purchased,
-  /// sort ("title", "reading_time" or "path_count"), descending, limit and offset. Null is equivalent to a
+  /// Creates a query from an object with the keys search, tag or tags, age_range, age, culture, language,
+  /// purchased, sort ("title", "reading_time" or "path_count"), descending, limit and offset. Null is equivalent to a
   /// missing key.
   ///
   /// - Throws: `SatchelError` `.invalid`, with the key, for an unknown key or a wrong value
@@ -73,7 +75,8 @@ extension StoryQuery {
       return member
     }
     switch key {
-    case "search", "tag", "tags", "age_range", "age", "culture", "purchased", "sort", "descending", "limit",
+    case "search", "tag", "tags", "age_range", "age", "culture", "language", "purchased", "sort",
+      "descending", "limit",
       "offset":
       if value.isNull { return }
     default: throw Self.error(key, "is not a known key")
@@ -89,6 +92,7 @@ extension StoryQuery {
     case "age_range": ageRange = try require(value.stringValue, "a string")
     case "age": age = Int(clamping: try require(value.intValue, "an integer"))
     case "culture": culture = try require(value.stringValue, "a string")
+    case "language": language = try require(value.stringValue, "a string")
     case "purchased": isPurchased = try require(value.boolValue, "a boolean")
     case "sort":
       let name = try require(value.stringValue, "a string")

@@ -46,9 +46,11 @@ extension StoryRecord.Content {
     }
     let texts = [
       header.title, header.author, header.originalSource, header.culturalOrigin, header.synopsis,
-      header.coverImageName, header.ageRange,
+      header.coverImageName, header.ageRange, header.language,
     ]
-    let bytes = (texts.compactMap(\.self) + header.tags).reduce(0) { $0 + $1.utf8.count + 16 }
+    let bytes = (texts.compactMap(\.self) + header.tags).reduce(analysis.table.extraBytes) {
+      $0 + $1.utf8.count + 16
+    }
     guard bytes <= maxHeaderBytes else {
       return .problem(StoryFailure(code: .notAStory, message: "its header is larger than 16 MiB"))
     }
@@ -63,9 +65,11 @@ extension StoryRecord.Content {
 
 extension StoryAnalysis {
   /// Returns the id of the story in a library: its own, or for Twee, which has no ids, the file's name
-  /// without the extension.
+  /// without the folder and the extension.
   func storyID(in file: String) -> String? {
-    table.isImported ? String(file.prefix(upTo: file.lastIndex(of: ".") ?? file.endIndex)) : table.string(.id)
+    guard table.isImported else { return table.string(.id) }
+    let name = file.suffix(from: file.lastIndex(of: "/").map { file.index(after: $0) } ?? file.startIndex)
+    return String(name.prefix(upTo: name.lastIndex(of: ".") ?? name.endIndex))
   }
 }
 

@@ -10,7 +10,7 @@ struct StoryRows {
   private static let columns: StaticString = """
     SELECT story, name, errors, warnings, named_files, title, author, original_source, culture, synopsis, cover,
     minutes, age_range, tags, is_purchased, segments, choices, endings, words, shortest_path, longest_path,
-    shortest_time, longest_time, path_count, id, library FROM story_file
+    shortest_time, longest_time, path_count, id, library, language, extra FROM story_file
     """
 
   /// Returns the story of a row; nil where it has none.
@@ -43,10 +43,11 @@ struct StoryRows {
     func number(_ column: Int32) throws -> Int? { try row.integerIfAny(column).map { Int($0) } }
     func minutes(_ column: Int32) -> Double { Double(row.anyInteger(column)) / 1000 }
     let header = StoryHeader(
-      title: row.textIfAny(5), author: row.textIfAny(6), originalSource: row.textIfAny(7),
+      language: row.textIfAny(26), title: row.textIfAny(5), author: row.textIfAny(6),
+      originalSource: row.textIfAny(7),
       culturalOrigin: row.textIfAny(8), synopsis: row.textIfAny(9), coverImageName: row.textIfAny(10),
       estimatedReadingMinutes: row.isNull(11) ? nil : row.anyInteger(11), ageRange: row.textIfAny(12),
-      tags: try StoryTags.read(row, 13), isPurchased: row.flag(14))
+      tags: try StoryTags.read(row, 13), isPurchased: row.flag(14), extra: try StoryTags.members(row, 27))
     let statistics = StoryStatistics(
       segments: try number(15) ?? 0, choices: try number(16) ?? 0, endings: try number(17) ?? 0,
       words: try number(18) ?? 0, shortestPath: try number(19), longestPath: try number(20),
@@ -130,22 +131,31 @@ extension StoryQuery {
   fileprivate var facets: [(kind: StoryFacet, value: String)] {
     var header = StoryHeader()
     (header.tags, header.culturalOrigin, header.ageRange) = (tags, culture, ageRange)
+    header.language = language
     return header.facets
   }
 }
 
-/// The tags of a story in one column: a JSON array of strings.
+/// The tags of a story, and the members that are the app's, in one column each: JSON.
 enum StoryTags {
   static func text(_ tags: [String]) -> String {
     (try? JSONValue.array(tags.map { .string($0) }).text) ?? "[]"
   }
 
   static func read(_ row: Statement, _ column: Int32) throws -> [String] {
-    let bytes = row.bytes(column)
-    if bytes.count <= 2 { return [] }
-    guard let tags = try? JSONValue(parsing: bytes).arrayValue else {
-      throw row.damage(column, "is not an array")
+    if row.bytes(column).count <= 2 { return [] }
+    return try value(row, column).arrayValue?.compactMap(\.stringValue) ?? []
+  }
+
+  static func members(_ row: Statement, _ column: Int32) throws -> JSONObject {
+    row.isNull(column) ? JSONObject() : try value(row, column).objectValue ?? JSONObject()
+  }
+
+  private static func value(_ row: Statement, _ column: Int32) throws -> JSONValue {
+    do {
+      return try JSONValue(parsing: row.bytes(column))
+    } catch {
+      throw row.damage(column, "is not JSON: \(error)")
     }
-    return tags.compactMap(\.stringValue)
   }
 }

@@ -14,7 +14,7 @@ package enum StorySchema {
         "story_file.highest_age": 0...120, "story_file.is_purchased": StoredRange.flag,
         "story_file.is_listed": StoredRange.flag, "story_facet.kind": StoryFacet.range,
       ],
-      documents: ["story_file.tags"],
+      documents: ["story_file.tags", "story_file.extra"],
       times: ["story_file.modified": .kept, "story_file.changed": .kept]))
 
   private static let version1 = """
@@ -27,7 +27,7 @@ package enum StorySchema {
     -- One row for each file, story or not. The columns that detect changes come first, so that a refresh
     -- reads only the start of each row. Times are Unix nanoseconds. `sha256` is NULL for a file that could
     -- not be read; `checker` is the version of the rules that checked it. Reading times are in thousandths of
-    -- a minute; `tags` is a JSON array. Of the files with the same story in one language, `is_listed` is 1 for
+    -- a minute; `tags` is a JSON array, and `extra` an object. Of the files with the same story in one language, `is_listed` is 1 for
     -- the first one by name.
     CREATE TABLE story_file(
       id INTEGER PRIMARY KEY,
@@ -56,6 +56,7 @@ package enum StorySchema {
       lowest_age INTEGER,
       highest_age INTEGER,
       tags TEXT NOT NULL,
+      extra TEXT,
       is_purchased INTEGER NOT NULL,
       segments INTEGER NOT NULL,
       choices INTEGER NOT NULL,

@@ -6,6 +6,7 @@ enum StoryFacet: Int64, CaseIterable {
   case tag = 1
   case culture
   case ageRange
+  case language
 
   static var range: ClosedRange<Int64> { 1...Int64(allCases.count) }
 }
@@ -16,6 +17,7 @@ extension StoryHeader {
     var facets = tags.map { (kind: StoryFacet.tag, value: $0) }
     if let culturalOrigin { facets.append((.culture, culturalOrigin)) }
     if let ageRange { facets.append((.ageRange, ageRange)) }
+    if let language { facets.append((.language, language)) }
     return facets
   }
 }

@@ -6,12 +6,12 @@
   import Darwin
 #endif
 
-/// The known keys of a story file, and the types of their values. Other keys are ignored.
+/// The known keys of a story file, and the types of their values. Other keys are the app's.
 package enum StoryField: UInt8, CaseIterable, Sendable {
   case id, title, author, originalSource, culturalOrigin, synopsis, coverImageName
   case estimatedReadingMinutes, ageRange, tags, isPurchased, segments
   case text, isAuthenticPath, isEnding, choices, nextSegmentId
-  case image, sound
+  case image, sound, language
 
   var name: StaticString {
     switch self {
@@ -34,6 +34,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
     case .nextSegmentId: "nextSegmentId"
     case .image: "image"
     case .sound: "sound"
+    case .language: "language"
     }
   }
 
@@ -74,14 +75,14 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
 
   var isOptional: Bool {
     switch self {
-    case .originalSource, .culturalOrigin, .isEnding, .image, .sound: true
+    case .originalSource, .culturalOrigin, .isEnding, .image, .sound, .language: true
     default: false
     }
   }
 
   static let ofStory: [StoryField] = [
     .id, .title, .author, .originalSource, .culturalOrigin, .synopsis, .coverImageName,
-    .estimatedReadingMinutes, .ageRange, .tags, .isPurchased, .segments, .image, .sound,
+    .estimatedReadingMinutes, .ageRange, .tags, .isPurchased, .segments, .image, .sound, .language,
   ]
   static let ofSegment: [StoryField] = [
     .id, .text, .choices, .isAuthenticPath, .isEnding, .image, .sound,

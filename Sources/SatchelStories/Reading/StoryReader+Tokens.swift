@@ -15,6 +15,8 @@ extension StoryReader {
     var isFirst = true
     /// The last key, when it is a known field of its object.
     var field: StoryField?
+    /// The last key, when its member is the app's.
+    var extra: JSONSlice?
     var known: StoryFields = []
     var unknown: Set<[UInt8]>?
   }
@@ -41,6 +43,7 @@ extension StoryReader {
   @inline(__always)
   mutating func nextKey(_ keys: inout Keys, of container: Container) throws(JSONError) -> Bool {
     guard try next("}", isFirst: &keys.isFirst) else { return false }
+    keys.extra = nil
     keys.field = readCommonKey(of: container)
     if keys.field == nil { try readKey(&keys) }
     if let field = keys.field {
@@ -103,6 +106,7 @@ extension StoryReader {
     let slice = JSONSlice(start, scanner.position - 1)
     let key = isEscaped ? Array(JSONEscape.resolved(bytes(slice)).utf8) : Array(bytes(slice))
     keys.field = field(key)
+    if keys.field == nil || keys.field?.shape == .media { keys.extra = slice }
     guard keys.field == nil else { return }
     if key.contains(0) || !(keys.unknown?.insert(key).inserted ?? true) { throw unexpected }
     if keys.unknown == nil { keys.unknown = [key] }

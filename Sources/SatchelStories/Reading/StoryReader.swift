@@ -100,6 +100,7 @@ package struct StoryReader: ~Copyable {
       } else {
         let value = try value(level: 1)
         if let field = keys.field { store(value, story: field) }
+        if let key = keys.extra { keepExtra(key, value) }
       }
     }
     noteMissing(.requiredOfStory, keys.known, of: StoryField.ofStory, at: UInt32(table.start))
@@ -140,6 +141,7 @@ package struct StoryReader: ~Copyable {
       } else {
         let value = try value(level: 3)
         if let field = keys.field { store(value, segment: field) }
+        if let key = keys.extra { keepExtra(key, value) }
       }
     }
     noteMissing(.requiredOfSegment, keys.known, of: StoryField.ofSegment, at: segment.start)
@@ -172,6 +174,7 @@ package struct StoryReader: ~Copyable {
     while try nextKey(&keys, of: .choice) {
       let value = try value(level: 5)
       if let field = keys.field { store(value, choice: field) }
+      if let key = keys.extra { keepExtra(key, value) }
     }
     noteMissing(.requiredOfChoice, keys.known, of: StoryField.ofChoice, at: choice.start)
     container = .choices

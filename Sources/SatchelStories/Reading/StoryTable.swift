@@ -89,6 +89,9 @@ package struct StoryTable {
   var tags: [StorySlice] = []
   /// The pictures and sounds that are files, in the order of the text.
   package var namedFiles: ContiguousArray<NamedFile> = []
+  /// The members of the story that are the app's, and those of its segments and choices, in the order of the segments.
+  var extras: ContiguousArray<ExtraMember> = []
+  var segmentExtras: ContiguousArray<ExtraMember> = []
   /// The offset of the story's object.
   package var start = 0
   /// The offset of its `segments`, when they are an array.

@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
 
 from satchel import _encoding
+from satchel._abi import Bytes
 from satchel._encoding import FilePath
 from satchel._handles import OfDirectory
 from satchel._library import answer, json_answer, library
@@ -87,10 +88,11 @@ _SORT_KEYS = {"estimated_reading_minutes": "reading_time"}
 class StoryLibrary(OfDirectory):
     r"""The stories of one directory; made by ``store.stories(directory)``.
 
-    Every ``*.json``, ``*.twee`` and ``*.tw`` file directly in the directory is a story. An index in the store
-    makes reopening cheap: only changed files are read. Ids are names, never paths: an id with "/", "\", a
-    control character, a leading "." or more than 200 bytes raises :class:`satchel.InvalidArgument`; links
-    that lead out of the directory are not followed.
+    Every ``*.json``, ``*.twee`` and ``*.tw`` file of the directory, and of the folders below it, is a story;
+    hidden ones and ``node_modules`` are left out. The files of one story in several languages have the same
+    id and a ``language`` each. An index in the store makes reopening cheap: only changed files are read. Ids
+    are names, never paths: an id with "/", "\", a control character, a leading "." or more than 200 bytes
+    raises :class:`satchel.InvalidArgument`; links that lead out of the directory are not followed.
 
     Closed by :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
     any thread, also concurrently; they raise :class:`satchel.Closed` after closing. Observers of the store
@@ -121,31 +123,34 @@ class StoryLibrary(OfDirectory):
         stories = [summary_from(each) for each in listing["stories"]]
         return StoryListing(stories, problems_from(listing["problems"]))
 
-    def story(self, id: str, checked: bool = False) -> Story:
+    def story(self, id: str, checked: bool = False, *, language: Optional[str] = None) -> Story:
         """A story, from the cache or from the file.
 
         :param id: of the story
+        :param language: of the file; None for the first file, by name, that has the story
         :param checked: raises for a story that has errors
         :raises NotFound: when the library has no story with this id
         :raises InvalidArgument: for an invalid id, or a text that cannot be parsed, with line and column
         :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
         """
-        lent = _encoding.lend_text(id, "id")
-        text = answer(library.satchel_stories_story, self._pointer, lent, False) or b""
+        lent, spoken = _encoding.lend_text(id, "id"), _language(language)
+        text = answer(library.satchel_stories_story, self._pointer, lent, spoken, False) or b""
         return story_from(text, f"{id}.json", checked)
 
-    def segment(self, story: str, id: Optional[str] = None) -> Segment:
+    def segment(self, story: str, id: Optional[str] = None, *, language: Optional[str] = None) -> Segment:
         """A segment of a story, which is parsed at most once.
 
         :param story: the story's id
         :param id: the segment's; None for the first one
+        :param language: as of :meth:`story`
         :raises NotFound: when the story or the segment does not exist
         """
         lent = _encoding.lend_text(story, "story")
         segment = _encoding.NOTHING if id is None else _encoding.lend_text(id, "id")
         if id is not None and segment.size == 0:
             raise NotFound('segment "" does not exist')
-        found = json_answer(library.satchel_stories_segment, self._pointer, lent, segment)
+        spoken = _language(language)
+        found = json_answer(library.satchel_stories_segment, self._pointer, lent, spoken, segment)
         return segment_from(found)
 
     def select(
@@ -156,6 +161,7 @@ class StoryLibrary(OfDirectory):
         age_range: Optional[str] = None,
         age: Optional[int] = None,
         culture: Optional[str] = None,
+        language: Optional[str] = None,
         purchased: Optional[bool] = None,
         sort: Optional[str] = None,
         descending: bool = False,
@@ -171,6 +177,7 @@ class StoryLibrary(OfDirectory):
         :param age_range: as written in the story, such as "5-8"
         :param age: in years, that the story's age range includes
         :param culture: the story's cultural origin
+        :param language: the story's language, as written; None for the files in all languages
         :param purchased: whether the story was purchased
         :param sort: "title", "reading_time" or "path_count" (unbounded is the most); None for the best
             match first when searching, else by title
@@ -185,6 +192,7 @@ class StoryLibrary(OfDirectory):
             "age_range": age_range,
             "age": age,
             "culture": culture,
+            "language": language,
             "purchased": purchased,
             "sort": _SORT_KEYS.get(sort, sort) if isinstance(sort, str) else sort,
             "descending": bool(descending),
@@ -210,14 +218,17 @@ class StoryLibrary(OfDirectory):
         age_range: Optional[str] = None,
         age: Optional[int] = None,
         culture: Optional[str] = None,
+        language: Optional[str] = None,
         purchased: Optional[bool] = None,
     ) -> List[StorySummary]:
         """The stories that match all given conditions, by title.
 
-        The conditions ``tag``, ``age_range``, ``age``, ``culture`` and ``purchased`` are those of
-        :meth:`select`.
+        The conditions ``tag``, ``age_range``, ``age``, ``culture``, ``language`` and ``purchased`` are those
+        of :meth:`select`.
         """
-        return self.select(tag=tag, age_range=age_range, age=age, culture=culture, purchased=purchased)
+        return self.select(
+            tag=tag, age_range=age_range, age=age, culture=culture, language=language, purchased=purchased
+        )
 
     def sorted_by(self, key: str, descending: bool = False) -> List[StorySummary]:
         """All stories in order.
@@ -235,6 +246,10 @@ class StoryLibrary(OfDirectory):
     def cultures(self) -> List[str]:
         """All cultural origins, sorted."""
         return self._facets("cultures")
+
+    def languages(self) -> List[str]:
+        """All languages that stories name, sorted."""
+        return self._facets("languages")
 
     def age_ranges(self) -> List[str]:
         """All age ranges, the youngest first."""
@@ -316,3 +331,7 @@ class StoryLibrary(OfDirectory):
         facets = json_answer(library.satchel_stories_facets, self._pointer)
         found: List[str] = facets[name]
         return found
+
+
+def _language(given: Optional[str]) -> Bytes:
+    return _encoding.NOTHING if given is None else _encoding.lend_text(given, "language")

@@ -121,13 +121,15 @@ class StoryReport:
 class Story:
     """A parsed story, with or without errors; fields that it lacks are None.
 
-    ``id``, ``title``, ``author``, ``original_source``, ``cultural_origin``, ``synopsis``,
+    ``id``, ``language``, ``title``, ``author``, ``original_source``, ``cultural_origin``, ``synopsis``,
     ``cover_image_name``, ``estimated_reading_minutes``, ``age_range``, ``tags`` and ``is_purchased`` are as
-    written; ``statistics`` are facts about its segments. ``text`` is its source, which is parsed once; the
-    methods do not read the file.
+    written; ``extra`` has the other members of the file but its segments, which are the app's; ``statistics``
+    are facts about its segments. ``text`` is its source, which is parsed once; the methods do not read the
+    file.
     """
 
     id: Optional[str]
+    language: Optional[str]
     title: Optional[str]
     author: Optional[str]
     original_source: Optional[str]
@@ -138,6 +140,7 @@ class Story:
     age_range: Optional[str]
     tags: List[str]
     is_purchased: Optional[bool]
+    extra: Dict[str, Any]
     statistics: StoryStatistics
     text: bytes = field(repr=False)
     _opened: Opened = field(repr=False, compare=False)

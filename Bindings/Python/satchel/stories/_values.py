@@ -73,12 +73,14 @@ class StoryStatistics:
 class Choice:
     """A choice with its ``text``; ``next_segment_id`` is the id of its target, which may not exist.
 
-    ``id`` is unique in its segment.
+    ``id`` is unique in its segment. ``extra`` are the members of the file that are the app's: all that have
+    no field here, ``image`` and ``sound`` among them.
     """
 
     id: str
     text: str
     next_segment_id: str
+    extra: Dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Segment:
     """A segment of a story: its ``id``, its ``text`` and its ``choices``.
 
     ``is_authentic_path``: it is on the path of the original story. ``is_ending``: it is marked as an ending,
-    or has no choices.
+    or has no choices. ``extra`` are the members of the file that are the app's, as of :class:`Choice`.
     """
 
     id: str
@@ -94,20 +96,23 @@ class Segment:
     is_authentic_path: bool
     is_ending: bool
     choices: List[Choice]
+    extra: Dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StorySummary:
     """A story in a library's index: all but its segments. Fields that the story lacks are None.
 
-    ``id``, ``title``, ``author``, ``original_source``, ``cultural_origin``, ``synopsis``,
-    ``cover_image_name``, ``estimated_reading_minutes``, ``age_range`` and ``tags`` are those of the story;
-    ``file`` is the name of its file, ``statistics`` are facts about its segments. ``is_purchased`` is the
-    value of ``mark_purchased``, otherwise that of the file; ``errors`` and ``warnings`` count findings.
+    ``id``, ``language``, ``title``, ``author``, ``original_source``, ``cultural_origin``, ``synopsis``,
+    ``cover_image_name``, ``estimated_reading_minutes``, ``age_range`` and ``tags`` are those of the story,
+    and ``extra`` has its members that are the app's; ``file`` is the path of its file in the directory,
+    ``statistics`` are facts about its segments. ``is_purchased`` is the value of ``mark_purchased``,
+    otherwise that of the file; ``errors`` and ``warnings`` count findings.
     """
 
     id: str
     file: str
+    language: Optional[str]
     title: Optional[str]
     author: Optional[str]
     original_source: Optional[str]
@@ -118,6 +123,7 @@ class StorySummary:
     age_range: Optional[str]
     tags: List[str]
     is_purchased: bool
+    extra: Dict[str, Any]
     statistics: StoryStatistics
     errors: int
     warnings: int
