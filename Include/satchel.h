@@ -5188,7 +5188,7 @@ SATCHEL_API satchel_status satchel_stories_open(
  *
  * When the file of a story has changed, the reader's position in it may no longer exist,
  * lead to an ending or be reachable. It is moved to the nearest segment: an element of
- * `moved` is {"story", "from", "to", "reason"}, with a reason as of satchel_story_diff().
+ * `moved` is {"story", "reader", "slot", "from", "to", "reason"}, with a reason as of satchel_story_diff().
  * The position in the state stays, until the reader moves on: other devices may have
  * another version of the file.
  *
@@ -5340,61 +5340,100 @@ SATCHEL_API satchel_status satchel_stories_mark_purchased(
     satchel_stories *stories, satchel_bytes id, bool purchased);
 
 /**
- * Returns the reader's progress in a story.
+ * Returns a reader's progress in a story.
+ *
+ * The options are a JSON object, of which every field may be left out. Each reader, and
+ * each slot of a reader, has a progress of its own:
+ *
+ * | field      | type   | meaning                                                     |
+ * | ---------- | ------ | ----------------------------------------------------------- |
+ * | `reader`   | string | the name of the reader; "" by default                       |
+ * | `slot`     | string | the name of one of the reader's slots; "" by default        |
+ * | `language` | string | the language of the file, for satchel_stories_move_to()     |
+ * | `data`     | any    | the app's data of a position, for satchel_stories_move_to() |
+ *
+ * The names have at most 64 bytes, and no control characters.
+ *
+ * @anchor json_story_progress
+ * **Progress.**
  *
  * | field          | type             | meaning                                        |
  * | -------------- | ---------------- | ---------------------------------------------- |
  * | `story`        | string           | the id of the story                            |
+ * | `reader`       | string           | the name of the reader                         |
+ * | `slot`         | string           | the name of the slot                           |
+ * | `language`     | string or null   | the language of the file that was read last    |
  * | `position`     | string or null   | the segment that the reader is at              |
  * | `visited`      | array of strings | the visited segments, in order of first visits |
  * | `endings`      | array of strings | those of them that are endings                 |
  * | `read_at`      | integer or null  | the time of the last move, Unix ms             |
  * | `moved_from`   | string or null   | the position that a new version broke          |
  * | `moved_reason` | string or null   | why: "removed", "unreachable" or "trap"        |
+ * | `data`         | any              | the app's data; null when there are none       |
  *
  * A position that the file's version breaks is given as moved to the nearest segment, as
  * by satchel_stories_refresh(); `moved_from` then has it until the next move.
  *
  * @param stories   the library
  * @param id        the id of the story
+ * @param options   a JSON object; empty for the defaults
  * @param[out] out  a JSON object
  *
  * **Returns** SATCHEL_OK, also for a story that was not begun; SATCHEL_EINVALID for an
- * invalid id.
+ * invalid id, and for invalid options.
  */
 SATCHEL_API satchel_status satchel_stories_progress(
-    satchel_stories *stories, satchel_bytes id, satchel_buffer *out);
-
-/**
- * Moves the reader of a story to a segment, which counts as visited.
- *
- * The state keeps the progress by the name of the library and the id of the story. It is
- * saved like other state, see satchel_state_configure(), and not a part of a batch; then
- * observers receive the id. Where two devices read at the same time, the latest position
- * counts, and the visited segments of both.
- *
- * @param stories   the library
- * @param id        the id of the story
- * @param segment   the id of the segment
- * @param[out] out  the progress after the move, as by satchel_stories_progress(); may be
- *                  NULL
- *
- * **Returns** As satchel_stories_segment(); SATCHEL_EREADONLY.
- */
-SATCHEL_API satchel_status satchel_stories_move_to(
-    satchel_stories *stories, satchel_bytes id, satchel_bytes segment,
+    satchel_stories *stories, satchel_bytes id, satchel_bytes options,
     satchel_buffer *out);
 
 /**
- * Deletes the reader's progress in a story.
+ * Returns the stories of the library that can be continued: the progress in each slot
+ * that has a position which is not an ending. The one that was read last comes first.
+ *
+ * @param stories   the library
+ * @param options   as for satchel_stories_progress(): with `reader`, only those of this
+ *                  reader; empty for all readers
+ * @param[out] out  a JSON array of @ref json_story_progress "progress"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for invalid options.
+ */
+SATCHEL_API satchel_status satchel_stories_begun(
+    satchel_stories *stories, satchel_bytes options, satchel_buffer *out);
+
+/**
+ * Moves a reader of a story to a segment, which counts as visited.
+ *
+ * The state keeps the progress by the name of the library, the id of the story, the
+ * reader and the slot. It is saved like other state, see satchel_state_configure(), and
+ * not a part of a batch; then observers receive the id. Where two devices read at the
+ * same time, the latest position counts, with its data, and the visited segments of both.
+ *
+ * @param stories   the library
+ * @param id        the id of the story
+ * @param segment   the id of the segment; empty to store only the data
+ * @param options   as for satchel_stories_progress(): `language` is that of the file which
+ *                  is read, by default of the first file with the story; `data` replaces
+ *                  the data, and null removes them; empty for the defaults
+ * @param[out] out  the @ref json_story_progress "progress" after the move; may be NULL
+ *
+ * **Returns** As satchel_stories_segment(); SATCHEL_EINVALID also for invalid options, and
+ * for data of more than 16 MiB; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_stories_move_to(
+    satchel_stories *stories, satchel_bytes id, satchel_bytes segment,
+    satchel_bytes options, satchel_buffer *out);
+
+/**
+ * Deletes a reader's progress in a story, with its data.
  *
  * @param stories  the library
  * @param id       the id of the story
+ * @param options  as for satchel_stories_progress()
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id, and for invalid options.
  */
 SATCHEL_API satchel_status satchel_stories_clear_progress(
-    satchel_stories *stories, satchel_bytes id);
+    satchel_stories *stories, satchel_bytes id, satchel_bytes options);
 
 /**
  * Reads a story, or all stories of the library, into memory on a thread of the library.

@@ -131,28 +131,53 @@ public func satchel_stories_loading(
 
 @_cdecl("satchel_stories_progress") @implementation
 public func satchel_stories_progress(
-  _ stories: OpaquePointer!, _ id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ options: satchel_bytes,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    try give(Handles.stories.borrow(stories).progress(of: id.text("id")).json, to: out)
+    let library = try Handles.stories.borrow(stories)
+    let options = try ReadingOptions(json: options.jsonIfAny("options"))
+    try give(library.progress(of: id.text("id"), in: options.slot).json, to: out)
+  }
+}
+
+@_cdecl("satchel_stories_begun") @implementation
+public func satchel_stories_begun(
+  _ stories: OpaquePointer!, _ options: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let library = try Handles.stories.borrow(stories)
+    let options = try ReadingOptions(json: options.jsonIfAny("options"))
+    let begun = try library.begun(by: options.hasReader ? options.slot.reader : nil)
+    try give(.array(begun.map(\.json)), to: out)
   }
 }
 
 @_cdecl("satchel_stories_move_to") @implementation
 public func satchel_stories_move_to(
-  _ stories: OpaquePointer!, _ id: satchel_bytes, _ segment: satchel_bytes,
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ segment: satchel_bytes, _ options: satchel_bytes,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
-    let progress = try Handles.stories.borrow(stories).move(id.text("id"), to: segment.text("segment"))
+    let library = try Handles.stories.borrow(stories)
+    let options = try ReadingOptions(json: options.jsonIfAny("options"))
+    let progress = try library.move(
+      id.text("id"), to: segment.textIfAny("segment"), in: options.slot, language: options.language,
+      data: options.data)
     if let out { try give(progress.json, to: out) }
   }
 }
 
 @_cdecl("satchel_stories_clear_progress") @implementation
-public func satchel_stories_clear_progress(_ stories: OpaquePointer!, _ id: satchel_bytes) -> satchel_status {
-  guarded { try Handles.stories.borrow(stories).clearProgress(of: id.text("id")) }
+public func satchel_stories_clear_progress(
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ options: satchel_bytes
+) -> satchel_status {
+  guarded {
+    let library = try Handles.stories.borrow(stories)
+    let options = try ReadingOptions(json: options.jsonIfAny("options"))
+    try library.clearProgress(of: id.text("id"), in: options.slot)
+  }
 }
 
 @_cdecl("satchel_stories_clear_cache") @implementation

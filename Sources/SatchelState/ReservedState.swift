@@ -40,17 +40,26 @@ package struct ReservedState: Sendable {
 
   /// Returns the values of a part of the collection, by id.
   package func values(_ part: String) throws -> Values {
+    let stored = try values(prefix: StateName.reservedPrefix(part, in: collection))
+    return Values(stored) { StateName(reserved: part, of: $0, in: collection) }
+  }
+
+  /// Returns the values of all parts of the collection whose names begin with a text.
+  package func all(_ start: String) throws -> [JSONValue] {
+    let prefix = StateName.reservedPrefix(start, in: collection).dropLast()
+    return Array(try values(prefix: String(prefix)).values)
+  }
+
+  private func values(prefix: String) throws -> [StateName: JSONValue] {
     try state.checkOpen()
-    let prefix = StateName.reservedPrefix(part, in: collection)
     let changes = state.saver.values(prefix: prefix)
-    let stored = try state.read(changes) { reader, unsaved in
+    return try state.read(changes) { reader, unsaved in
       var stored = try reader?.values(prefix: prefix) ?? [:]
       for operation in unsaved {
         stored[operation.id.name] = operation.action.value(after: nil)
       }
       return stored
     }
-    return Values(stored) { StateName(reserved: part, of: $0, in: collection) }
   }
 
   /// The values of a part of a collection.

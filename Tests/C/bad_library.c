@@ -148,6 +148,28 @@ static void queries(void) {
     refused_out("endless", SATCHEL_EINVALID, "query",
                 satchel_stories_select(stories, (satchel_bytes){"{}", SIZE_MAX}, &out));
 
+    static const struct {
+        const char *what, *place, *options;
+    } readers[] = {
+        {"options that are no JSON", "line ", "Mia"},
+        {"options as text", NULL, "\"Mia\""},
+        {"an unknown option", "name", "{\"name\":\"Mia\"}"},
+        {"a reader that is no text", "reader", "{\"reader\":7}"},
+        {"a slot that is no text", "slot", "{\"slot\":[]}"},
+        {"a language that is no text", "language", "{\"language\":true}"},
+        {"a reader with a control character", "reader", "{\"reader\":\"a\\n\"}"},
+        {"a slot with a NUL", "slot", "{\"slot\":\"\\u0000\"}"},
+    };
+    for (size_t index = 0; index < sizeof readers / sizeof *readers; index++) {
+        satchel_bytes options = text(readers[index].options);
+        refused_out(readers[index].what, SATCHEL_EINVALID, readers[index].place,
+                    satchel_stories_progress(stories, text("well"), options, &out));
+        refused_out(readers[index].what, SATCHEL_EINVALID, readers[index].place,
+                    satchel_stories_move_to(stories, text("well"), text("rim"), options, &out));
+        refused(readers[index].what, SATCHEL_EINVALID, readers[index].place,
+                satchel_stories_clear_progress(stories, text("well"), options));
+    }
+
     /* Words with a meaning in FTS5 or SQL are plain words here. */
     static const struct {
         const char *search;
@@ -227,9 +249,10 @@ static void no_library(const char *what, satchel_stories *none) {
     refused(what, wanted, NULL, satchel_stories_mark_purchased(none, text("well"), true));
     refused(what, wanted, NULL, satchel_stories_preload(none, text("")));
     refused_out(what, wanted, NULL, satchel_stories_loading(none, &out));
-    refused_out(what, wanted, NULL, satchel_stories_progress(none, text("well"), &out));
-    refused_out(what, wanted, NULL, satchel_stories_move_to(none, text("well"), text("rim"), &out));
-    refused(what, wanted, NULL, satchel_stories_clear_progress(none, text("well")));
+    refused_out(what, wanted, NULL, satchel_stories_progress(none, text("well"), text(""), &out));
+    refused_out(what, wanted, NULL, satchel_stories_move_to(none, text("well"), text("rim"), text(""), &out));
+    refused(what, wanted, NULL, satchel_stories_clear_progress(none, text("well"), text("")));
+    refused_out(what, wanted, NULL, satchel_stories_begun(none, text(""), &out));
     satchel_story *story = NULL;
     refused(what, wanted, NULL, satchel_stories_open_story(none, text("well"), text(""), false, &story));
     refused(what, wanted, NULL, satchel_stories_clear_cache(none));
@@ -278,7 +301,8 @@ static void no_out(void) {
     refused("segment", SATCHEL_EINVALID, "out",
             satchel_stories_segment(stories, text("well"), text(""), text(""), NULL));
     refused("loading", SATCHEL_EINVALID, "out", satchel_stories_loading(stories, NULL));
-    refused("progress", SATCHEL_EINVALID, "out", satchel_stories_progress(stories, text("well"), NULL));
+    refused("progress", SATCHEL_EINVALID, "out", satchel_stories_progress(stories, text("well"), text(""), NULL));
+    refused("begun", SATCHEL_EINVALID, "out", satchel_stories_begun(stories, text(""), NULL));
     CHECK(satchel_stories_refresh(stories, NULL) == SATCHEL_OK, "refresh: %s", satchel_error_message());
 }
 

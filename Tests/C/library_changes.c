@@ -292,7 +292,7 @@ static void preloads(void) {
 
 /** The position of a progress, which is freed. */
 static void is_at(const char *what, satchel_stories *stories, const char *position, const char *moved_from) {
-    must(satchel_stories_progress(stories, text("course"), &out), what);
+    must(satchel_stories_progress(stories, text("course"), text(""), &out), what);
     json_t *progress = take(&out), *from = at(progress, "/moved_from");
     CHECK(strcmp(text_at(progress, "/position"), position) == 0, "%s: at %s", what,
           text_at(progress, "/position"));
@@ -308,13 +308,13 @@ static void reading(void) {
     struct ear ear;
     satchel_observer *observer;
     refreshes("before reading", stories, 6, 0, 0, 0, 6);
-    must(satchel_stories_progress(stories, text("course"), &out), "before reading");
+    must(satchel_stories_progress(stories, text("course"), text(""), &out), "before reading");
     json_t *progress = take(&out);
     CHECK(json_is_null(at(progress, "/position")) && json_is_null(at(progress, "/read_at")), "begun");
     json_decref(progress);
     observer = listen(store, &ear);
-    must(satchel_stories_move_to(stories, text("course"), text("rim"), NULL), "the first move");
-    must(satchel_stories_move_to(stories, text("course"), text("home"), &out), "the second move");
+    must(satchel_stories_move_to(stories, text("course"), text("rim"), text(""), NULL), "the first move");
+    must(satchel_stories_move_to(stories, text("course"), text("home"), text(""), &out), "the second move");
     progress = take(&out);
     static const char *const visited[] = {"rim", "home", NULL}, *const endings[] = {"home", NULL};
     CHECK(lists(at(progress, "/visited"), "", visited) && lists(at(progress, "/endings"), "", endings),
@@ -323,12 +323,28 @@ static void reading(void) {
     heard("before they are saved", &ear, 0, (const char *const[]){NULL});
     must(satchel_state_flush(store, NULL), "flushing");
     heard("two moves", &ear, 1, (const char *const[]){"course", NULL});
-    CHECK(satchel_stories_move_to(stories, text("course"), text("moon"), NULL) == SATCHEL_ENOTFOUND,
+    CHECK(satchel_stories_move_to(stories, text("course"), text("moon"), text(""), NULL) == SATCHEL_ENOTFOUND,
           "to the moon");
     is_at("two moves", stories, "home", NULL);
+
+    /* Another reader begins at the start, and both are listed. */
+    satchel_bytes mia = text("{\"reader\": \"Mia\", \"data\": {\"coins\": 3}}");
+    must(satchel_stories_move_to(stories, text("course"), text("rim"), mia, NULL), "another reader");
+    is_at("beside another reader", stories, "home", NULL);
+    must(satchel_stories_begun(stories, text(""), &out), "listing what was begun");
+    progress = take(&out);
+    CHECK(json_array_size(progress) == 1 && strcmp(text_at(progress, "/0/reader"), "Mia") == 0, "who goes on");
+    CHECK(json_integer_value(at(progress, "/0/data/coins")) == 3, "the data of a position");
+    json_decref(progress);
+    must(satchel_stories_clear_progress(stories, text("course"), text("{\"reader\": \"Mia\"}")), "Mia forgets");
+    must(satchel_stories_begun(stories, text("{\"reader\": \"Mia\"}"), &out), "listing nothing");
+    progress = take(&out);
+    CHECK(json_array_size(progress) == 0, "forgotten");
+    json_decref(progress);
+
     satchel_stories *named;
     must(satchel_stories_open(store, text(folder), text("another"), &named), "opening with a name");
-    must(satchel_stories_progress(named, text("course"), &out), "with another name");
+    must(satchel_stories_progress(named, text("course"), text(""), &out), "with another name");
     progress = take(&out);
     CHECK(json_is_null(at(progress, "/position")), "begun with another name");
     json_decref(progress);
@@ -361,8 +377,8 @@ static void reading(void) {
     stop_listening(observer, &ear);
 
     stories = open_library(store);
-    must(satchel_stories_clear_progress(stories, text("course")), "forgetting");
-    must(satchel_stories_progress(stories, text("course"), &out), "forgotten");
+    must(satchel_stories_clear_progress(stories, text("course"), text("")), "forgetting");
+    must(satchel_stories_progress(stories, text("course"), text(""), &out), "forgotten");
     progress = take(&out);
     CHECK(json_is_null(at(progress, "/position")), "a position that was forgotten");
     json_decref(progress);

@@ -102,6 +102,7 @@ final class StoreExercise {
       _ = try library.tags()
       _ = try library.story("one", checked: true)
       _ = try library.progress(of: "one")
+      _ = try library.begun()
     }
     if let photos = attempt(which + "photos", { try store.photos(in: fixture.folder.path + "/photos") }) {
       attempt(which + "photo count") { try photos.count() }

@@ -65,6 +65,9 @@ TEXTS: dict[str, Text] = {
     "language": choosing("", "de"),
     "library_name": choosing("", "", "tales", "a/b", "n" * 129),
     "story_query": _json(documents.story_query),
+    "reading": choosing(
+        "", "{}", '{"reader":"Mia"}', '{"reader":"Mia","slot":"2","data":[1]}', '{"slot":7}', '{"data":null}'
+    ),
     "s3": _json(documents.s3),
     "prefix": choosing("", "probe/", "/"),
     "object": choosing("a", "a", "own/b", "", "../c", "d" * 1025),

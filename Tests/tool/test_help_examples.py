@@ -40,7 +40,7 @@ EXAMPLES = sorted({line for _, text in HELPS for line in EXAMPLE.findall(text)} 
 # Examples that exit with 1 here, as their help says: there is nothing to list, or something to transfer.
 ATTENTION = (
     "--dry-run", "--status error", "conflicts planner.satchel", "conflicts list",
-    "story lint -",
+    "story lint -", "story progress",
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ COMMANDS = commands()
 
 def test_all_story_commands_exist():
     names = [words[1] for words, _ in COMMANDS if words[0] == "story"]
-    assert names == ["lint", "stats", "graph", "diff", "report", "convert"]
+    assert names == ["lint", "stats", "graph", "diff", "report", "convert", "progress"]
 
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS, ids=[" ".join(words) for words, _ in COMMANDS])

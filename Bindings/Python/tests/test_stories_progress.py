@@ -137,3 +137,25 @@ def test_segments_are_looked_up_without_parsing_the_text_again() -> None:
         assert opened.segment(f"s{index}").choices[0].next_segment_id == f"s{index + 1}"
     # A thousand look-ups; a thousand parses would take a thousand times as long.
     assert time.thread_time() - start < 100 * parsing
+
+
+def test_each_reader_and_slot_has_a_progress_of_its_own(well: satchel.StoryLibrary) -> None:
+    well.progress("t", reader="Mia").move_to("rim").move_to("meadow", data={"coins": 3})
+    tom = well.progress("t", reader="Tom", slot="2").move_to("rim")
+    assert (tom.reader, tom.slot, tom.position, tom.data) == ("Tom", "2", "rim", None)
+    assert well.progress("t").position is None
+    assert well.progress("t", reader="Tom").position is None
+    mia = well.progress("t", reader="Mia")
+    assert (mia.position, mia.visited, mia.data) == ("meadow", ["rim", "meadow"], {"coins": 3})
+    assert mia.save({"coins": 4}).position == "meadow"
+    assert well.progress("t", reader="Mia").data == {"coins": 4}
+    assert well.progress("t", reader="Mia").save(None).data is None
+    assert {(each.reader, each.position) for each in well.begun()} == {("Mia", "meadow"), ("Tom", "rim")}
+    assert [each.reader for each in well.begun("Mia")] == ["Mia"]
+    assert well.begun("Mia")[0].move_to("home").endings == ["home"]
+    assert [each.reader for each in well.begun()] == ["Tom"]
+    well.clear_progress("t", reader="Tom", slot="2")
+    assert well.begun() == []
+    for wrong in ({"reader": 5}, {"slot": "a\n"}, {"reader": "x" * 65}):
+        with pytest.raises(satchel.InvalidArgument, match=next(iter(wrong))):
+            well.progress("t", **wrong)  # type: ignore[arg-type]

@@ -108,6 +108,40 @@ def test_two_devices_that_read_offline_are_merged(device: Callable[..., Device],
         assert each.bought == []
 
 
+def test_siblings_have_their_progress_on_both_devices(
+    device: Callable[..., Device], cloud: Directory, tmp_path: Path
+) -> None:
+    phone, tablet = device("phone"), device("tablet")
+    for reader, slot, segment_id in (("Mia", "", "rim"), ("Mia", "2", "meadow"), ("Tom", "", "tree")):
+        phone.now += 1000
+        phone.library.progress("t", reader=reader, slot=slot).move_to(segment_id, data=[reader, slot])
+    phone.now += 1000
+    phone.library.progress("t", reader="Mia").move_to("meadow")
+    phone.library.mark_purchased("t")
+    phone.store.sync(cloud, "ana")
+    tablet.store.sync(cloud, "ana")
+    assert tablet.bought == ["t"]
+    assert [(each.reader, each.slot, each.position, each.data) for each in tablet.library.begun()] == [
+        ("Mia", "", "meadow", ["Mia", ""]),
+        ("Mia", "2", "meadow", ["Mia", "2"]),
+    ]
+    assert tablet.library.begun() == phone.library.begun()
+    tom = tablet.library.progress("t", reader="Tom")
+    assert (tom.position, tom.endings, tom.data) == ("tree", ["tree"], ["Tom", ""])
+
+    # A device with a version that lacks a segment moves both readers there.
+    tablet.write(OTHER)
+    assert [(each.reader, each.slot, each.to) for each in tablet.library.refresh().moved] == [
+        ("Mia", "", "field"),
+        ("Mia", "2", "field"),
+    ]
+    tablet.store.backup(tmp_path / "copy.satchel")
+    with satchel.open(tmp_path / "copy.satchel") as copy, copy.stories(tablet.tales) as library:
+        assert library.begun("Mia") == tablet.library.begun("Mia")
+    tablet.store.sign_out(cloud)
+    assert tablet.library.begun() == []
+
+
 def test_what_arrives_is_seen_by_an_open_library_and_its_observers(
     device: Callable[..., Device], cloud: Directory
 ) -> None:
@@ -185,13 +219,14 @@ def test_signing_out_removes_them_from_the_file(device: Callable[..., Device], c
     secret = story([segment("the hidden door", "the hidden room"), segment("the hidden room")])
     tablet = device("tablet", secret)
     tablet.read("the hidden door", "the hidden room")
+    tablet.library.progress("t", reader="the hidden child").move_to("the hidden door", data="hidden")
     tablet.library.mark_purchased("of the forbidden shelf")
     tablet.store.sync(cloud, "ana")
     tablet.read("the hidden door")
     with pytest.raises(satchel.Conflict, match="1 changes were never sent"):
         tablet.store.sign_out()
     tablet.store.sign_out(cloud)
-    assert tablet.progress == satchel.stories.StoryProgress("t", None, [], [], None, None, None, _move=print)
+    assert (tablet.progress.position, tablet.progress.visited, tablet.library.begun()) == (None, [], [])
     search = ["grep", "-r", "-a", "-l", "-e", "the hidden", "-e", "forbidden", "-e", "@stories", "."]
     found = subprocess.run(search, cwd=tablet.folder, capture_output=True, text=True, check=False).stdout
     assert found.split() == ["./app/tablet/tales/t.json"]

@@ -5,9 +5,9 @@ import SatchelState
 /// The reader's progress in a story as the state has it.
 ///
 /// It is in parts that merge by themselves when two devices read at the same time: the position is a value, of which the
-/// newest wins; the visited segments are a list, to which both add.
+/// newest wins, with the app's data, which belong to it; the visited segments are a list, to which both add.
 struct StoredProgress {
-  /// The parts of `ReservedState`.
+  /// The kinds of parts of `ReservedState`; each slot has its own.
   static let (position, visited, outline) = ("position", "visited", "outline")
 
   /// A visited segment: an item of the list.
@@ -38,6 +38,8 @@ struct StoredProgress {
     }
   }
 
+  let story: String
+  let slot: ReadingSlot
   /// All members of the position's value; a newer version of the library may add some.
   private var members: JSONObject
   /// The time of the last move, in Unix milliseconds.
@@ -56,11 +58,15 @@ struct StoredProgress {
   /// The SHA-256 of the version that the reader read it in, in hexadecimal digits.
   var version: String? { members["version"]?.stringValue }
 
+  /// The language of the file that the reader reads.
+  var language: String? { members["language"]?.stringValue }
+
   /// Reads the progress in a story.
-  init(of story: String, in state: ReservedState) throws {
-    let stored = try state.value(Self.position, of: story)
+  init(of story: String, in slot: ReadingSlot, from state: ReservedState) throws {
+    (self.story, self.slot) = (story, slot)
+    let stored = try state.value(slot.part(Self.position), of: story)
     (members, readAt) = (stored?.value.objectValue ?? [:], stored?.time)
-    visits = try state.list(Self.visited, of: story).items().reversed().compactMap { Visit($0) }
+    visits = try state.list(slot.part(Self.visited), of: story).items().reversed().compactMap { Visit($0) }
     if let segment, !hasVisited(segment) { visits.append(Visit(segment, isEnding: false, time: readAt ?? 0)) }
   }
 
@@ -91,25 +97,39 @@ struct StoredProgress {
     (broken, segment) = ((from, move.reason), move.to)
   }
 
-  /// Moves the reader to a segment, and writes that.
+  /// Moves the reader to a segment, and writes that it is visited; the rest is for `save`.
   mutating func move(
-    to segment: String, isEnding: Bool, version: String, of story: String, in state: ReservedState
+    to segment: String, isEnding: Bool, version: String, language: String?, in state: ReservedState
   ) throws {
     if !hasVisited(segment, asEnding: isEnding) {
       let visit = Visit(segment, isEnding: isEnding, time: 0)
-      try state.list(Self.visited, of: story).push(.object(visit.item))
+      try state.list(slot.part(Self.visited), of: story).push(.object(visit.item))
       visits.append(visit)
     }
     (self.segment, broken) = (segment, nil)
     members["version"] = .string(version)
-    try state.set(Self.position, of: story, to: .object(members))
-    readAt = try state.value(Self.position, of: story)?.time
+    members["language"] = language.map { .string($0) }
   }
 
-  func progress(of story: String) -> StoryProgress {
-    var progress = StoryProgress(story: story)
+  /// Writes the position and the app's data.
+  ///
+  /// - Parameter data: nil keeps them, and null removes them
+  mutating func save(data: JSONValue?, in state: ReservedState) throws {
+    if let data { members["data"] = data.isNull ? nil : data }
+    // The name of the state says neither of a slot with a name.
+    members["story"] = .string(story)
+    members["reader"] = slot.reader.isEmpty ? nil : .string(slot.reader)
+    members["slot"] = slot.slot.isEmpty ? nil : .string(slot.slot)
+    let part = slot.part(Self.position)
+    try state.set(part, of: story, to: .object(members))
+    readAt = try state.value(part, of: story)?.time
+  }
+
+  var progress: StoryProgress {
+    var progress = StoryProgress(story: story, slot: slot)
+    progress.data = members["data"] ?? .null
     guard let segment else { return progress }
-    (progress.position, progress.readAt) = (segment, readAt)
+    (progress.position, progress.readAt, progress.language) = (segment, readAt, language)
     (progress.movedFrom, progress.movedReason) = (broken?.from, broken?.reason)
     var (seen, ended): (Set<StoryName>, Set<StoryName>) = ([], [])
     for visit in visits {
@@ -119,5 +139,15 @@ struct StoredProgress {
     }
     progress.endings = progress.visited.filter { ended.contains(StoryName($0)) }
     return progress
+  }
+}
+
+extension ReadingSlot {
+  /// The story and the slot of a stored position; nil for one that names none.
+  static func named(in position: JSONValue) -> (story: String, slot: ReadingSlot)? {
+    guard let story = position["story"]?.stringValue, StoryID.isName(story) else { return nil }
+    let names = ReadingSlot(
+      reader: position["reader"]?.stringValue ?? "", slot: position["slot"]?.stringValue ?? "")
+    return (try? names.checked()).map { (story, $0) }
   }
 }

@@ -4,9 +4,9 @@ import ArgumentParser
 struct StoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "story",
-    abstract: "Check, compare, draw and convert branching stories.",
+    abstract: "Check, compare, draw and convert branching stories, and show what readers have read.",
     discussion: """
-      The commands read stories as JSON or Twee 3 files and never change them. They need no store.
+      The commands read stories as JSON or Twee 3 files and never change them. Only "progress" needs a store.
 
         satchel story lint stories/ --strict
         satchel story stats stories/
@@ -14,7 +14,7 @@ struct StoryCommand: ParsableCommand {
       """,
     subcommands: [
       StoryLintCommand.self, StoryStatsCommand.self, StoryGraphCommand.self, StoryDiffCommand.self,
-      StoryReportCommand.self, StoryConvertCommand.self,
+      StoryReportCommand.self, StoryConvertCommand.self, StoryProgressCommand.self,
     ])
 }
 

@@ -276,34 +276,55 @@ class StoryLibrary(OfDirectory):
         """
         return refresh_from(json_answer(library.satchel_stories_refresh, self._pointer))
 
-    def progress(self, id: str) -> StoryProgress:
-        """The reader's progress in a story; the state keeps it by the library's name and the story's id.
+    def progress(self, id: str, *, reader: str = "", slot: str = "") -> StoryProgress:
+        """A reader's progress in a story; the state keeps it by the library's name and the story's id.
 
-        A position that the file's version breaks is given as moved to the nearest segment. ``move_to`` is
-        saved like other state: after a short delay, by ``store.flush()``, and when the store is closed; it is
-        not a part of a batch. Where two devices read at the same time, the latest position counts, and the
+        Each reader, and each slot of a reader, has a progress of its own. A position that the file's version
+        breaks is given as moved to the nearest segment. ``move_to`` and ``save`` are saved like other state:
+        after a short delay, by ``store.flush()``, and when the store is closed; they are not a part of a
+        batch. Where two devices read at the same time, the latest position counts, with its data, and the
         visited segments of both.
 
         :param id: of the story
-        :raises InvalidArgument: for an invalid id
+        :param reader: the name of the reader, at most 64 bytes
+        :param slot: the name of one of the reader's slots, at most 64 bytes
+        :raises InvalidArgument: for an invalid id, reader or slot
         """
         lent = _encoding.lend_text(id, "id")
-        return self._progress(id, json_answer(library.satchel_stories_progress, self._pointer, lent))
+        options = {"reader": reader, "slot": slot}
+        given = _encoding.lend_given(options, "options")
+        return self._progress(json_answer(library.satchel_stories_progress, self._pointer, lent, given))
 
-    def clear_progress(self, id: str) -> None:
-        """Forgets the position, the visited segments and the endings of a story.
+    def begun(self, reader: Optional[str] = None) -> List[StoryProgress]:
+        """Returns the progress that can be continued, last read first: positions that are not endings.
+
+        :param reader: the name of a reader; None for all
+        """
+        given = _encoding.lend_given({"reader": reader}, "options")
+        found = json_answer(library.satchel_stories_begun, self._pointer, given)
+        return [self._progress(each) for each in found]
+
+    def clear_progress(self, id: str, *, reader: str = "", slot: str = "") -> None:
+        """Forgets the position, the visited segments, the endings and the data of a story.
 
         :param id: of the story
+        :param reader: as of :meth:`progress`
+        :param slot: as of :meth:`progress`
         """
         lent = _encoding.lend_text(id, "id")
-        _check(library.satchel_stories_clear_progress(self._pointer, lent))
+        given = _encoding.lend_given({"reader": reader, "slot": slot}, "options")
+        _check(library.satchel_stories_clear_progress(self._pointer, lent, given))
 
-    def _progress(self, id: str, answer: Dict[str, Any]) -> StoryProgress:
-        def move(segment: str) -> StoryProgress:
-            lent = _encoding.lend_text(segment, "segment")
-            story = _encoding.lend_text(id, "id")
+    def _progress(self, answer: Dict[str, Any]) -> StoryProgress:
+        def move(segment: Optional[str], options: Dict[str, Any]) -> StoryProgress:
+            lent = _encoding.NOTHING if segment is None else _encoding.lend_text(segment, "segment")
+            if segment is not None and lent.size == 0:
+                raise NotFound('segment "" does not exist')
+            story = _encoding.lend_text(answer["story"], "story")
+            slot = {"reader": answer["reader"], "slot": answer["slot"]}
+            given = _encoding.lend_value({**slot, **options}, "options")
             return self._progress(
-                id, json_answer(library.satchel_stories_move_to, self._pointer, story, lent)
+                json_answer(library.satchel_stories_move_to, self._pointer, story, lent, given)
             )
 
         return record_from(StoryProgress, answer, _move=move)

@@ -192,12 +192,15 @@ class StoryMove:
     """A reading position that a new version of its ``story`` broke: ``from_`` a segment ``to`` another one.
 
     ``reason``: the segment was "removed", is "unreachable", or is a "trap" from which no ending is reachable.
+    ``reader`` and ``slot`` are the names of the reader and of the slot, "" by default.
     """
 
     story: str
     from_: str
     to: str
     reason: str
+    reader: str = ""
+    slot: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,31 +217,48 @@ class StoryLoading:
 
 @dataclass(frozen=True)
 class StoryProgress:
-    """The reader's progress in a ``story``; ``position`` is the id of a segment, None for a story not begun.
+    """A reader's progress in a ``story``; ``position`` is the id of a segment, None for a story not begun.
 
-    ``visited`` are the visited segments in the order of their first visits, ``endings`` those of them that
-    are endings; ``read_at`` is the time of the last move, in Unix milliseconds. ``moved_from`` is the
-    position that a new version of the story broke, until the next move, and ``moved_reason`` how: see
-    :class:`StoryMove`.
+    ``reader`` and ``slot`` are the names of the reader and of one of the reader's slots, "" by default;
+    ``language`` is that of the file that was read last; ``data`` are the app's own, such as the variables of
+    a game, None without any. ``visited`` are the visited segments in the order of their first visits,
+    ``endings`` those of them that are endings; ``read_at`` is the time of the last move, in Unix
+    milliseconds. ``moved_from`` is the position that a new version of the story broke, until the next move,
+    and ``moved_reason`` how: see :class:`StoryMove`.
     """
 
     story: str
+    reader: str
+    slot: str
+    language: Optional[str]
     position: Optional[str]
     visited: List[str]
     endings: List[str]
     read_at: Optional[int]
     moved_from: Optional[str]
     moved_reason: Optional[str]
-    _move: Callable[[str], StoryProgress] = field(repr=False, compare=False)
+    data: Any
+    _move: Callable[[Optional[str], Dict[str, Any]], StoryProgress] = field(repr=False, compare=False)
 
-    def move_to(self, segment: str) -> StoryProgress:
+    def move_to(self, segment: str, *, data: Any = None, language: Optional[str] = None) -> StoryProgress:
         """Moves the reader to a segment, which counts as visited.
 
         :param segment: its id
+        :param data: the app's own data of the position, as JSON; None keeps them
+        :param language: of the file that is read; None for the language that was read last
         :returns: the progress after the move
         :raises NotFound: when the story has no such segment
         """
-        return self._move(segment)
+        options: Dict[str, Any] = {"language": self.language if language is None else language}
+        return self._move(segment, options if data is None else {**options, "data": data})
+
+    def save(self, data: Any) -> StoryProgress:
+        """Stores the app's own data, without a move.
+
+        :param data: as JSON; None removes them
+        :returns: the progress with the data
+        """
+        return self._move(None, {"data": data})
 
 
 @dataclass(frozen=True)
