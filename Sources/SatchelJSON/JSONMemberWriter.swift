@@ -4,7 +4,6 @@ package protocol JSONMemberSink: ~Copyable {
   mutating func add(_ key: StaticString, _ value: Double?)
   mutating func add(_ key: StaticString, _ value: String?)
   mutating func add(_ key: StaticString, _ value: Bool?)
-  mutating func add(_ key: StaticString, _ values: [String])
   mutating func add(_ key: StaticString, _ value: JSONValue)
 }
 
@@ -28,10 +27,6 @@ package struct JSONMemberList: JSONMemberSink {
 
   package mutating func add(_ key: StaticString, _ value: Bool?) {
     members.append((key.description, value.map { .bool($0) } ?? .null))
-  }
-
-  package mutating func add(_ key: StaticString, _ values: [String]) {
-    members.append((key.description, .array(values.map { .string($0) })))
   }
 
   package mutating func add(_ key: StaticString, _ value: JSONValue) {
@@ -104,24 +99,7 @@ package struct JSONMemberWriter: JSONMemberSink, ~Copyable {
 
   package mutating func add(_ key: StaticString, _ value: String?) {
     write(key, reserving: 4)
-    guard let value else { return put("null") }
-    putString(value)
-  }
-
-  package mutating func add(_ key: StaticString, _ values: [String]) {
-    beginArray(key)
-    for value in values {
-      reserve(1)
-      if needsComma { put(UInt8(ascii: ",")) }
-      putString(value)
-      needsComma = true
-    }
-    endArray()
-  }
-
-  /// Writes a JSON string, for which nothing need be reserved.
-  private mutating func putString(_ value: String) {
-    var value = value
+    guard var value else { return put("null") }
     value.withUTF8 { text in
       if text.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
         var bytes: [UInt8] = []

@@ -57,7 +57,7 @@ extension StoryHeader {
     members.add("cover_image_name", coverImageName)
     members.add("estimated_reading_minutes", estimatedReadingMinutes)
     members.add("age_range", ageRange)
-    members.add("tags", tags)
+    members.add("tags", .array(tags.map { .string($0) }))
     members.add("is_purchased", isPurchased)
     members.add("extra", .object(extra))
   }

@@ -115,8 +115,9 @@ struct StoryRows {
   /// The order without the relevance for a search; stories with equal keys are sorted by title.
   private static func order(_ query: StoryQuery) -> String {
     let direction = query.isDescending ? " DESC" : ""
-    let title = "f.title_key\(direction), f.title\(direction), f.story\(direction), f.id\(direction)"
-    let ascending = "f.title_key, f.title, f.story, f.id"
+    let title =
+      "f.title_key\(direction), f.title\(direction), f.story\(direction), f.language\(direction)"
+    let ascending = "f.title_key, f.title, f.story, f.language"
     return switch query.sort {
     case nil, .title: title
     case .readingTime: "coalesce(f.minutes, \(Int64.max))\(direction), \(ascending)"

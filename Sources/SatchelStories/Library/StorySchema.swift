@@ -78,7 +78,7 @@ package enum StorySchema {
     CREATE INDEX story_file_problem ON story_file(library, name) WHERE is_listed = 0;
     -- All that conditions and orders need, by title: a query reads the rows of its result only.
     CREATE INDEX story_file_listed ON story_file(
-      library, title_key, title, story, minutes, path_count, lowest_age, highest_age, is_purchased)
+      library, title_key, title, story, language, minutes, path_count, lowest_age, highest_age, is_purchased)
       WHERE is_listed = 1;
 
     -- The values that stories can be filtered by: see StoryFacet.
