@@ -4850,6 +4850,8 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `file`       | string or null | for a story in several files, its name       |
  * | `line`       | integer        | the line in the text, or in the file         |
  * | `column`     | integer        | the column                                   |
+ * | `passage`    | object or null | of a game, {"name", "line", "column"} of the |
+ * |              |                | place in the text of its passage             |
  * | `message`    | string         | the description                              |
  * | `suggestion` | string or null | the id that was probably intended            |
  *
@@ -4863,7 +4865,8 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `is_authentic_path` | boolean          | whether it is on the authentic path |
  * | `is_ending`         | boolean          | whether it is an ending             |
  * | `choices`           | array of objects | {"id", "text", "next_segment_id",   |
- * |                     |                  | "extra"}                            |
+ * |                     |                  | "is_dynamic", "extra"}; a dynamic   |
+ * |                     |                  | one leads where only the game knows |
  * | `extra`             | object           | the app's own members               |
  *
  * The app's own members are all that have no field here or in the header, `image` and
@@ -4874,11 +4877,11 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
 /** The language of a story's text. */
 typedef enum satchel_story_source {
     /** JSON when the text begins with a brace or bracket, or when no line begins with the
-     *  "::" of a passage; otherwise Twee. */
+     *  "::" of a passage; otherwise Twee or a page. */
     SATCHEL_STORY_AUTOMATIC = 0,
     /** JSON. */
     SATCHEL_STORY_JSON = 1,
-    /** Twee 3. */
+    /** A game of Twine: Twee 3, or a published page with one story. */
     SATCHEL_STORY_TWEE = 2
 } satchel_story_source;
 
@@ -4893,8 +4896,8 @@ typedef struct satchel_story satchel_story;
  * @param[out] out  the story; NULL on failure
  *
  * **Returns** SATCHEL_OK, also for a story with findings; SATCHEL_EINVALID, with line,
- * column and cause, for a text that is neither JSON nor Twee, for JSON that is not an
- * object, and for a text larger than 2 GiB.
+ * column and cause, for a text that is neither JSON nor Twee nor a page of Twine, for JSON
+ * that is not an object, for an archive, and for a text larger than 2 GiB.
  *
  * **Ownership** The caller frees the story: satchel_story_free().
  */
@@ -4904,16 +4907,18 @@ SATCHEL_API satchel_status satchel_story_open(
 /**
  * Opens the story of a file, or of a directory of Twee files that are one story.
  *
- * The files are those with the extensions .twee and .tw in the directory and below it, with
- * .js files as scripts, joined in the order of their names; one of them has the passage
- * StoryData. Findings then name the file, see satchel_story_report().
+ * The files are those with the extensions .twee, .tw, .twee2 and .tw2 in the directory and
+ * below it, with .js files as scripts, joined in the order of their names. Hidden names,
+ * node_modules and what the file .satchelignore names are left out. A Twee file is read with
+ * those that its passage StoryIncludes names. Findings then name the file, see
+ * satchel_story_report().
  *
  * @param path      of the file or directory
  * @param[out] out  the story; NULL on failure
  *
  * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND; SATCHEL_EIO for a file that cannot be read;
- * SATCHEL_EINVALID as satchel_story_open(), and for a directory without StoryData, or with
- * several.
+ * SATCHEL_EINVALID as satchel_story_open(), and for a directory without Twee files, or with
+ * several passages StoryData.
  *
  * **Ownership** The caller frees the story: satchel_story_free().
  */
@@ -4986,8 +4991,8 @@ typedef struct satchel_story_check_options {
  * @param[out] out  the report
  *
  * **Returns** SATCHEL_OK, also when there are findings; SATCHEL_EINVALID, with line,
- * column and cause, for a text that is neither JSON nor Twee, for JSON that is not an
- * object, and for a text larger than 2 GiB.
+ * column and cause, for a text that is neither JSON nor Twee nor a page of Twine, for JSON
+ * that is not an object, for an archive, and for a text larger than 2 GiB.
  */
 SATCHEL_API satchel_status satchel_story_check(
     satchel_bytes text, const satchel_story_check_options *options, satchel_buffer *out);

@@ -13,15 +13,10 @@ public final class Story: @unchecked Sendable {
   /// The folder of its file, in which the files are that it names; nil for a story that was given as a text.
   package let folder: String?
 
-  private init(
-    _ memory: StoryMemory, source: StorySource, files: [StoryTable.File] = [], folder: String? = nil
-  ) throws {
+  private init(_ memory: StoryMemory, source: StorySource, folder: String? = nil) throws {
     self.memory = memory
     self.folder = folder
-    var table = try source.table(of: memory.bytes)
-    table.files = files
-    for file in files where file.hasByteOrderMark { table.noteByteOrderMark(at: file.start) }
-    analysis = StoryAnalysis(table)
+    analysis = StoryAnalysis(try source.table(of: memory.bytes))
   }
 
   /// Parses a story, sound or not.
@@ -42,10 +37,8 @@ public final class Story: @unchecked Sendable {
   /// Parses the story of a file, or of several whose text was joined.
   ///
   /// - Parameter folder: the folder of the file
-  package convenience init(
-    _ text: [UInt8], source: StorySource, files: [StoryTable.File] = [], folder: String?
-  ) throws {
-    try self.init(text.withUnsafeBytes { StoryMemory($0) }, source: source, files: files, folder: folder)
+  package convenience init(_ text: [UInt8], source: StorySource, folder: String?) throws {
+    try self.init(text.withUnsafeBytes { StoryMemory($0) }, source: source, folder: folder)
   }
 
   /// Parses the story of a file; its text is copied.
@@ -79,6 +72,12 @@ public final class Story: @unchecked Sendable {
 
   /// The number of segments in the file.
   public var segmentCount: Int { analysis.table.segments.count }
+
+  /// Whether the file has the member `segments`: one without it may be of another kind.
+  package var hasSegmentsMember: Bool {
+    analysis.table.segmentsStart != nil
+      || analysis.table.faults.contains { $0.code == .wrongType && $0.field == .segments }
+  }
 
   /// The first segment; nil when the story has no segments.
   public var start: StorySegment? { segment(at: 0) }

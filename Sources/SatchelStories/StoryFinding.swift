@@ -28,6 +28,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     case malformedAgeRange = "malformed-age-range"
     case readingTime = "reading-time"
     case dynamicJump = "dynamic-jump"
+    case conditionalDeadEnd = "conditional-dead-end"
     case byteOrderMark = "byte-order-mark"
     // Problems of files in a library.
     case duplicateStory = "duplicate-story"
@@ -39,7 +40,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     public var severity: Severity {
       switch self {
       case .endingWithChoices, .unmarkedEnding, .emptyText, .selfChoice, .duplicateChoiceText,
-        .malformedAgeRange, .readingTime, .dynamicJump, .byteOrderMark, .duplicateStory:
+        .malformedAgeRange, .readingTime, .dynamicJump, .conditionalDeadEnd, .byteOrderMark, .duplicateStory:
         .warning
       default: .error
       }
@@ -69,6 +70,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
       case .malformedAgeRange: "The age range is neither of the form 5-8 nor of the form 12+."
       case .readingTime: "The estimated reading time does not match the number of words."
       case .dynamicJump: "The target of a macro is known only when the story is played."
+      case .conditionalDeadEnd: "Each choice of a segment depends on a condition."
       case .byteOrderMark: "The text starts with a byte-order mark, which is ignored."
       case .duplicateStory: "Two files of a directory hold stories with the same id."
       case .unreadable: "A file cannot be read."
@@ -83,6 +85,13 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     case error, warning
   }
 
+  /// A place in a passage of a game.
+  public struct Passage: Equatable, Sendable {
+    public var name: String
+    public var line: Int
+    public var column: Int
+  }
+
   public var code: Code
   public var severity: Severity
   /// The JSON Pointer (RFC 6901) into the story; for an imported story, into the JSON that it converts to.
@@ -91,6 +100,10 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
   public var file: String?
   /// The offset, line and column in the source file.
   public var position: JSONPosition
+  /// For a game, the passage with the problem, and the line and column in its text.
+  public var passage: Passage?
+  /// Whether the file is a page, whose lines are not those of the passage.
+  package var isInPage = false
   /// The column in Unicode scalars, as SARIF counts columns.
   package var scalarColumn: Int
   /// The message, with the names of the elements concerned.
@@ -111,12 +124,15 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     self.suggestion = suggestion
   }
 
-  /// A JSON object with code, severity, pointer, file, line, column, message and suggestion.
+  /// A JSON object with code, severity, pointer, file, line, column, passage, message and suggestion.
   public var json: JSONValue {
     [
       "code": .string(code.rawValue), "severity": .string(severity.rawValue), "pointer": .string(pointer),
       "file": file.map { .string($0) } ?? .null, "line": .int(Int64(position.line)),
       "column": .int(Int64(position.column)),
+      "passage": passage.map {
+        ["name": .string($0.name), "line": .int(Int64($0.line)), "column": .int(Int64($0.column))]
+      } ?? .null,
       "message": .string(message), "suggestion": suggestion.map { .string($0) } ?? .null,
     ]
   }

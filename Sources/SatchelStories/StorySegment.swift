@@ -6,8 +6,11 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
   public struct Choice: Equatable, Sendable {
     public var id: String
     public var text: String
-    /// The id of the segment that it leads to, which may not exist.
+    /// The id of the segment that it leads to, which may not exist; empty for a dynamic choice without a target.
     public var nextSegmentID: String
+    /// Whether only the game knows where it leads: perhaps to `nextSegmentID`. Without a text it is not offered to
+    /// readers, but code that may lead on.
+    public var isDynamic = false
     /// The members of the file that are the app's.
     public var extra = JSONObject()
   }
@@ -15,7 +18,7 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
   public var id: String
   public var text: String
   public var isAuthenticPath: Bool
-  /// Whether it is marked as an ending, or has no choices.
+  /// Whether it is marked as an ending, or has no choices; of a game, also whether it leads only back to the start.
   public var isEnding: Bool
   public var choices: [Choice]
   /// The members of the file that are the app's.
@@ -26,18 +29,19 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
     id = analysis.id(index)
     text = table.segmentText(index)
     isAuthenticPath = table.segments[index].flags.contains(.isAuthentic)
-    isEnding = table.isEnding(index)
+    isEnding = analysis.graph.isEnding[index]
     extra = table.extra(ofSegment: index)
     choices = table.choiceRange(index).map {
       let choice = table.choices[$0]
       return Choice(
         id: table.choiceID($0, of: index), text: table.text.string(choice.text),
-        nextSegmentID: table.text.string(choice.target), extra: table.extra(ofSegment: index, choice: $0))
+        nextSegmentID: table.text.string(choice.target), isDynamic: choice.flags.contains(.isDynamic),
+        extra: table.extra(ofSegment: index, choice: $0))
     }
   }
 
-  /// A JSON object with id, text, is_authentic_path, is_ending, extra, and choices with id, text,
-  /// next_segment_id and extra.
+  /// A JSON object with id, text, is_authentic_path, is_ending, extra, and choices with id, text, next_segment_id,
+  /// is_dynamic and extra.
   public var json: JSONValue {
     [
       "id": .string(id), "text": .string(text), "is_authentic_path": .bool(isAuthenticPath),
@@ -46,7 +50,7 @@ public struct StorySegment: Equatable, Sendable, JSONConvertible {
         choices.map {
           [
             "id": .string($0.id), "text": .string($0.text), "next_segment_id": .string($0.nextSegmentID),
-            "extra": .object($0.extra),
+            "is_dynamic": .bool($0.isDynamic), "extra": .object($0.extra),
           ]
         }), "extra": .object(extra),
     ]

@@ -2,18 +2,20 @@ import SatchelCore
 import SatchelStories
 
 extension StorySource {
-  /// Twee 3, the interchange format of Twine.
-  public static let twee = StorySource(extensions: [".twee", ".tw"]) { try TweeReader($0).table }
+  /// A game of Twine: Twee 3, its interchange format, or a published page.
+  public static let twee = StorySource(extensions: [".twee", ".tw", ".twee2", ".tw2"]) {
+    try TweeReader($0).table
+  }
 
-  /// JSON when the text starts with a brace or bracket, or when no line starts with the "::" of a passage; Twee
-  /// otherwise.
+  /// JSON when the text starts with a brace or bracket, or when no line starts with the "::" of a passage; Twee or a
+  /// page otherwise.
   public static let automatic = StorySource(extensions: []) { text in
     try (isTwee(text) ? StorySource.twee : .json).read(text)
   }
 
   private static func isTwee(_ text: UnsafeRawBufferPointer) -> Bool {
     let rest = text.drop { $0 <= 0x20 }
-    if rest.starts(with: "::".utf8) { return true }
+    if rest.starts(with: "::".utf8) || TwinePage.isPage(text) { return true }
     // Some tools write a note before the first passage. A story in JSON starts with a brace.
     guard let first = rest.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return false }
     return rest.indices.contains { index in
@@ -33,10 +35,12 @@ extension Story {
 
   /// Parses a story in several files. Its findings name the file that they are in.
   public convenience init(_ game: TweeGame) throws {
-    try self.init(game.text, source: .twee, files: game.files, folder: game.folder)
+    let files = game.files
+    let source = StorySource(extensions: []) { try TweeReader($0, files: files).table }
+    try self.init(game.text, source: source, folder: game.folder)
   }
 
-  /// Parses the story of a file, or of a directory of Twee files with one StoryData.
+  /// Parses the story of a file, with those that its StoryIncludes names, or of a directory of Twee files.
   ///
   /// - Throws: `SatchelError` `.notFound`, `.io`, `.invalid`, with the path
   public convenience init(contentsOf path: String) throws {
@@ -46,8 +50,14 @@ extension Story {
       if status.st_mode & S_IFMT == S_IFDIR {
         try self.init(TweeGame(directory: path))
       } else {
-        let source = StorySource.twee.isFormat(of: path) ? StorySource.twee : .automatic
-        try self.init(TweeGame.contents(of: path), source: source, folder: Self.folder(of: path))
+        let (text, folder) = (try TweeGame.contents(of: path), Self.folder(of: path))
+        let isTwee = StorySource.twee.isFormat(of: path)
+        if isTwee, !TweeGame.includes(of: text).isEmpty {
+          let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) }
+          try self.init(TweeGame(including: name ?? path, directory: folder))
+        } else {
+          try self.init(text, source: isTwee ? .twee : .automatic, folder: folder)
+        }
       }
     } catch var error as SatchelError where error.code == .invalid && !error.message.hasPrefix(path) {
       error.message = "\(path): \(error.message)"
@@ -61,6 +71,13 @@ extension Story {
   private static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}
+
+extension StorySource {
+  /// One of the stories of an archive.
+  package static func page(story: Int) -> StorySource {
+    StorySource(extensions: []) { try TweeReader($0, story: story).table }
   }
 }
 

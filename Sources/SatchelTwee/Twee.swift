@@ -14,19 +14,33 @@ public enum Twee {
   /// shortest path to an ending are. Additional keys keep a passage's `twineTags`, `position` and `size`, the
   /// story's StoryData as `twine`, and the passages that are not segments as `twinePassages`. Macros stay in
   /// the texts. A segment has the choices of the passages that it displays; passages that are only displayed are
-  /// in `twinePassages`. This format cannot represent a jump whose target is known only when the story is played, so
-  /// segments that only such jumps lead to are unreachable in the result.
+  /// in `twinePassages`. A link or macro whose target is known only when the story is played is a choice that is
+  /// `dynamic`, and what menus and scripts may lead to has the `entry` "possible": the result has the errors that the
+  /// game has.
   ///
   /// - Parameters:
-  ///   - text: Twee 3
+  ///   - text: a game as Twee 3 or as a page
   ///   - id: the story's id; derived from its title when nil
   /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is not Twee, and when
   ///   the id is not a valid name
   public static func story(_ text: UnsafeRawBufferPointer, id: String? = nil) throws -> JSONValue {
+    try story(TweeReader(text), id: id)
+  }
+
+  /// Converts a game in several files.
+  public static func story(_ game: TweeGame, id: String? = nil) throws -> JSONValue {
+    try game.text.withUnsafeBytes { try story(TweeReader($0, files: game.files), id: id) }
+  }
+
+  /// Converts one of the stories of an archive.
+  package static func story(ofArchive text: [UInt8], number: Int, id: String?) throws -> JSONValue {
+    try text.withUnsafeBytes { try story(TweeReader($0, story: number), id: id) }
+  }
+
+  private static func story(_ reader: TweeReader, id: String?) throws -> JSONValue {
     if let id, !StoryID.isName(id) {
       throw SatchelError(.invalid, "the story's id is not a valid name: \"\(id)\"")
     }
-    let reader = try TweeReader(text)
     let analysis = StoryAnalysis(reader.table)
     let title = analysis.table.string(.title) ?? ""
     var segments = TweeSegments(reader, analysis)

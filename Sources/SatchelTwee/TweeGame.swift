@@ -12,7 +12,7 @@ public struct TweeGame: Sendable {
 
   /// Joins files. Those whose name ends in `.js` are scripts.
   ///
-  /// - Throws: `SatchelError` `.invalid` when the files have no passage `StoryData`, or several
+  /// - Throws: `SatchelError` `.invalid` when the files have several passages `StoryData`, or there is no file
   public init(_ files: [(name: String, text: [UInt8])]) throws {
     var dataCount = 0
     for file in files {
@@ -30,42 +30,120 @@ public struct TweeGame: Sendable {
       append(file.text.dropFirst(hasMark ? 3 : 0))
       if text.last != 0x0A { append([0x0A]) }
     }
-    guard dataCount == 1 else {
-      let count = dataCount == 0 ? "none" : "\(dataCount)"
+    guard dataCount < 2 else {
       throw SatchelError(
         .invalid,
-        "a story in several files has one passage StoryData, and these \(files.count) files have \(count)")
+        "a story in several files has one passage StoryData, and these \(files.count) files have \(dataCount)"
+      )
     }
+    guard !self.files.isEmpty else { throw SatchelError(.invalid, "there is no file with passages") }
   }
 
-  /// Joins the Twee files and scripts below a directory, in the order of their names. Hidden names and links are
-  /// left out.
+  /// Joins the Twee files and scripts below a directory, in the order of their names. Hidden names, links,
+  /// `node_modules` and what its `.satchelignore` names are left out.
   ///
   /// - Throws: `SatchelError` `.notFound`, `.io`; as `init(_:)`
   public init(directory: String) throws {
+    try self.init(directory: directory, ignoring: StoryIgnore(directory: directory))
+  }
+
+  package init(directory: String, ignoring: StoryIgnore) throws {
     var found: [(name: String, text: [UInt8])] = []
-    for name in try Self.names(below: directory) {
+    for name in try Self.names(below: directory, ignoring) {
       found.append((name, try Self.contents(of: "\(directory)/\(name)")))
     }
     try self.init(found)
     folder = directory
   }
 
+  /// Joins a file in a directory, and the files below the directory that its passage `StoryIncludes` names.
+  ///
+  /// - Throws: `SatchelError` `.notFound`, `.io`; as `init(_:)`
+  package init(including name: String, directory: String) throws {
+    var found = [(name: name, text: try Self.contents(of: "\(directory)/\(name)"))]
+    var names = Self.includes(of: found[0].text)
+    var seen: Set<String> = [name]
+    while !names.isEmpty, found.count < Self.maxIncludes {
+      let name = names.removeFirst()
+      let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+      guard StorySource.twee.isFormat(of: name),
+        !parts.contains(where: { $0.isEmpty || $0.utf8.first == 0x2E }),
+        seen.insert(name).inserted, let text = try? Self.contents(of: "\(directory)/\(name)")
+      else { continue }
+      names += Self.includes(of: text)
+      found.append((name, text))
+    }
+    try self.init(found)
+    folder = directory
+  }
+
+  private static let maxIncludes = 1000
+
+  // MARK: - Passages that say what belongs together
+
+  /// The passage of a file that marks the start of a story: the last of these is the clearest.
+  package enum Mark: Int, Sendable {
+    /// It has no passage, or only others.
+    case none
+    /// It has the passage that a story starts with.
+    case start
+    case includes
+    case data
+  }
+
+  package static func mark(of text: [UInt8]) -> Mark {
+    var mark = Mark.none
+    forEachHeader(text) { bytes, name, _ in
+      let found: Mark =
+        bytes.equals(name, "StoryData")
+        ? .data
+        : bytes.equals(name, "StoryIncludes")
+          || bytes.matches("@include ", at: name.lowerBound, to: name.upperBound)
+          ? .includes : bytes.equals(name, "Start") ? .start : .none
+      if found.rawValue > mark.rawValue { mark = found }
+    }
+    return mark
+  }
+
   /// Whether a text has the passage StoryData, which a story has once.
-  public static func hasStoryData(_ text: [UInt8]) -> Bool {
+  public static func hasStoryData(_ text: [UInt8]) -> Bool { mark(of: text) == .data }
+
+  /// Whether a text is a published page, or an archive of stories.
+  package static func storyCount(ofPage text: [UInt8]) -> Int {
+    text.withUnsafeBytes { TwinePage.stories(TweeBytes(source: $0)).count }
+  }
+
+  /// Returns the paths in the passage StoryIncludes.
+  package static func includes(of text: [UInt8]) -> [String] {
+    var paths: [String] = []
+    forEachHeader(text) { bytes, name, body in
+      if bytes.matches("@include ", at: name.lowerBound, to: name.upperBound) {
+        paths.append(bytes.string(bytes.trimmed(name.lowerBound + 9..<name.upperBound)))
+      }
+      guard bytes.equals(name, "StoryIncludes") else { return }
+      for line in bytes.raw(body).split(separator: 0x0A) where !line.contains(0) {
+        let path = TweeEscape.trimmed(String(decoding: line, as: UTF8.self))
+        if !path.isEmpty { paths.append(path) }
+      }
+    }
+    return paths
+  }
+
+  /// Calls `action` with the name and the body of each passage.
+  private static func forEachHeader(_ text: [UInt8], _ action: (TweeBytes, Range<Int>, Range<Int>) -> Void) {
     text.withUnsafeBytes { text in
       let bytes = TweeBytes(source: text)
       var line = bytes[0] == 0xEF ? 3 : 0
+      var passage: (name: Range<Int>, body: Int)?
       while line < bytes.count {
         let end = bytes.find(0x0A, from: line, to: bytes.count) ?? bytes.count
-        if bytes[line] == UInt8(ascii: ":"), bytes[line + 1] == UInt8(ascii: ":"),
-          bytes.equals(TweeHeader(bytes, line: line..<end).name, "StoryData")
-        {
-          return true
+        if bytes[line] == UInt8(ascii: ":"), bytes[line + 1] == UInt8(ascii: ":") {
+          if let passage { action(bytes, passage.name, passage.body..<line) }
+          passage = (TweeHeader(bytes, line: line..<end).name, min(end + 1, bytes.count))
         }
         line = end + 1
       }
-      return false
+      if let passage { action(bytes, passage.name, passage.body..<bytes.count) }
     }
   }
 
@@ -77,7 +155,7 @@ public struct TweeGame: Sendable {
 
   private static let maxDepth = 32
 
-  private static func names(below root: String) throws -> [String] {
+  private static func names(below root: String, _ ignoring: StoryIgnore) throws -> [String] {
     var names: [String] = []
     var directories = [""]
     while let directory = directories.popLast() {
@@ -92,7 +170,9 @@ public struct TweeGame: Sendable {
         let relative = directory.isEmpty ? name : "\(directory)/\(name)"
         var status = stat()
         guard lstat("\(root)/\(relative)", &status) == 0 else { continue }
-        if status.st_mode & S_IFMT == S_IFDIR {
+        let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        if ignoring.ignores(relative, isDirectory: isDirectory) { continue }
+        if isDirectory {
           if relative.utf8.count(where: { $0 == UInt8(ascii: "/") }) < maxDepth {
             directories.append(relative)
           }

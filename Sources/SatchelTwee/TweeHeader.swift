@@ -15,6 +15,10 @@ struct TweeHeader {
     let end = line.upperBound
     let nameEnd = Self.skip(bytes, from: line.lowerBound + 2, to: end, until: "[", or: "{", &isNameEscaped)
     name = bytes.trimmed(bytes.range(line.lowerBound + 2, nameEnd))
+    name = Self.withoutPosition(bytes, name)
+    // The last space may be escaped.
+    let backslashes = bytes.raw(name).reversed().prefix { $0 == UInt8(ascii: "\\") }.count
+    if backslashes % 2 == 1, name.upperBound < nameEnd { name = name.lowerBound..<name.upperBound + 1 }
     tags = nameEnd..<nameEnd
     var index = nameEnd
     if bytes[index] == UInt8(ascii: "["), index < end {
@@ -25,6 +29,18 @@ struct TweeHeader {
     }
     let rest = bytes.trimmed(bytes.range(index, end))
     metadata = bytes[rest.lowerBound] == UInt8(ascii: "{") && !rest.isEmpty ? rest : end..<end
+  }
+
+  /// Returns a name without the position that Twee2 writes after it, such as "<10,20>".
+  private static func withoutPosition(_ bytes: TweeBytes, _ name: Range<Int>) -> Range<Int> {
+    guard name.count > 4, bytes[name.upperBound - 1] == UInt8(ascii: ">"),
+      let open = bytes.raw(name).lastIndex(of: UInt8(ascii: "<")).map({ name.lowerBound + $0 }),
+      bytes.raw(open + 1..<name.upperBound - 1).allSatisfy({
+        (0x30...0x39).contains($0) || $0 == 0x2C || $0 == 0x20
+      }),
+      bytes.find(0x2C, from: open, to: name.upperBound) != nil
+    else { return name }
+    return bytes.trimmed(name.lowerBound..<open)
   }
 
   /// Returns the offset of the first of two bytes without a backslash before it, or the end.
@@ -56,8 +72,27 @@ struct TweeHeader {
   }
 }
 
+/// How a string in a game is encoded.
+enum TweeEncoding: UInt8 {
+  case none
+  /// A backslash before a character stands for this.
+  case backslashes
+  /// The value of an attribute of HTML.
+  case entities
+}
+
 /// Resolves the backslash escapes of headers and quoted strings.
 enum TweeEscape {
+  /// Returns a string without space around it.
+  static func trimmed(_ text: String) -> String {
+    guard let first = text.utf8.first, let last = text.utf8.last,
+      TweeBytes.isSpace(first) || TweeBytes.isSpace(last)
+    else { return text }
+    let rest = text.utf8.drop { TweeBytes.isSpace($0) }
+    let end = rest.lastIndex { !TweeBytes.isSpace($0) }.map { rest.index(after: $0) } ?? rest.startIndex
+    return String(Substring(rest[..<end]))
+  }
+
   /// Returns the string without its escaping backslashes.
   static func resolved(_ bytes: UnsafeRawBufferPointer) -> String {
     var units: [UInt8] = []

@@ -1,11 +1,13 @@
 import SatchelStories
 
-/// A passage of a Twee text, 48 bytes.
+/// A passage of a game.
 struct TweePassage {
   /// The offset of its "::".
   var start: Int
   /// The name, with escapes resolved.
   var name: StorySlice
+  /// By `StoryIDTable`.
+  var nameHash: UInt32
   /// The body, without trailing white space.
   var body: Range<Int>
   var kind = Kind.segment
@@ -35,6 +37,9 @@ struct TweePassage {
     func isOne(of names: [StaticString]) -> Bool { names.contains { bytes.equals(name, $0) } }
     switch bytes[name.lowerBound] {
     case UInt8(ascii: "S"), UInt8(ascii: "P"), UInt8(ascii: "M"), UInt8(ascii: "U"): break
+    // Twee2 includes a file so.
+    case UInt8(ascii: "@") where bytes.matches("@include ", at: name.lowerBound, to: name.upperBound):
+      return .data
     default: return .segment
     }
     if isOne(of: data) { return .data }

@@ -9,22 +9,11 @@ extension TweeReader {
     var offset: UInt32
   }
 
-  /// Resolves the names in code that may lead to segments.
-  mutating func resolveMentions() {
-    guard !mentioned.isEmpty else { return }
-    let names = segmentNames()
-    table.mentions = mentioned.compactMap { segment, name in
-      names.find(table.text.bytes(name)).map {
-        StoryTable.Link(from: segment, to: Int32(truncatingIfNeeded: $0))
-      }
-    }
-  }
-
   /// Copies the choices of parts to the segments that display them, at the positions of the macros.
   ///
   /// The number of copies is limited to a multiple of all segments and choices, so that the time is linear; a
   /// segment beyond the limit has a jump that is known only when the story is played.
-  mutating func expandIncludes() {
+  func expandIncludes() {
     let inclusions = resolveIncludes()
     guard !inclusions.isEmpty else { return }
     let own = table.choices
@@ -45,7 +34,7 @@ extension TweeReader {
     table.includedChoices = table.choices.reduce(0) { $0 + ($1.flags.contains(.isIncluded) ? 1 : 0) }
   }
 
-  private func segmentNames() -> StoryIDTable {
+  func segmentNames() -> StoryIDTable {
     var names = StoryIDTable(capacity: table.segments.count)
     for index in table.segments.indices {
       _ = names.insert(index, table.text.bytes(table.segments[index].id))
@@ -53,18 +42,14 @@ extension TweeReader {
     return names
   }
 
-  /// Returns the parts of each segment, in the order of the text, and notes missing ones.
-  private mutating func resolveIncludes() -> [Int: [Inclusion]] {
+  /// Returns the parts of each segment, in the order of the text.
+  private func resolveIncludes() -> [Int: [Inclusion]] {
     guard !included.isEmpty else { return [:] }
     let names = segmentNames()
     var inclusions: [Int: [Inclusion]] = [:]
     table.includes = []
     for (segment, target, offset) in included {
-      guard let part = names.find(table.text.bytes(target)) else {
-        let name = table.text.string(target).prefix(200)
-        note(.brokenChoice, at: offset, "displays \"\(name)\", which does not exist", segment: segment)
-        continue
-      }
+      guard let part = names.find(table.text.bytes(target)) else { continue }
       inclusions[Int(segment), default: []].append(
         Inclusion(part: part, offset: UInt32(truncatingIfNeeded: offset)))
       table.includes.append(StoryTable.Link(from: segment, to: Int32(truncatingIfNeeded: part)))
@@ -73,7 +58,7 @@ extension TweeReader {
   }
 
   /// Appends the choices of a segment and of its parts, each part once.
-  private mutating func expand(
+  private func expand(
     _ index: Int, with inclusions: [Int: [Inclusion]], own: ContiguousArray<StoryTable.Choice>,
     ranges: [Range<Int>], _ allowance: inout Int
   ) {
@@ -97,11 +82,12 @@ extension TweeReader {
       guard visited.insert(next.part).inserted else { continue }
       allowance -= 1
       guard allowance > 0 else {
-        table.segments[index].flags.insert(.jumps)
         note(.dynamicJump, at: Int(next.offset), segment: Int32(truncatingIfNeeded: index))
+        var jump = StoryTable.Choice(start: next.offset)
+        jump.flags = .isDynamic
+        table.choices.append(jump)
         return table.choices.append(contentsOf: own[ranges[index]].filter { $0.start >= next.offset })
       }
-      if table.segments[next.part].flags.contains(.jumps) { table.segments[index].flags.insert(.jumps) }
       frames.append((next.part, ranges[next.part].lowerBound, 0))
     }
   }
@@ -115,13 +101,15 @@ extension TweeReader {
     let text = table.text
     // Choices with a text are kept, and are inserted first.
     for withText in [true, false] {
-      for index in first..<table.choices.count where table.choices[index].flags.contains(.hasText) == withText
+      for index in first..<table.choices.count
+      where table.choices[index].flags.contains(.hasText) == withText
+        && table.choices[index].flags.contains(.hasTarget)
       {
         let earlier = targets.insert(index, text.bytes(table.choices[index].target))
         if earlier != nil, !withText { table.choices[index].flags = [] }
       }
     }
-    let kept = table.choices[first...].filter { $0.flags.contains(.hasTarget) }
+    let kept = table.choices[first...].filter { $0.flags.rawValue != 0 }
     table.choices.replaceSubrange(first..., with: kept)
   }
 }

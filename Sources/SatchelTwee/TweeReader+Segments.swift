@@ -12,28 +12,33 @@ extension TweeReader {
     var parts: Set<Int> = []
   }
 
-  mutating func fill() {
+  func fill() {
     let start = startPassage()
     let faults = table.faults
     var roles = Roles()
     // The first pass finds linked passages; with them, a second one finds parts; a third one has all.
     for _ in 0..<3 {
       (table.faults, table.segments, table.choices) = (faults, [], [])
-      (table.mentions, table.namedFiles, included, mentioned) = ([], [], [], [])
+      (table.namedFiles, included, entered) = ([], [], [])
       for index in roles.linked { passages[index].kind = .segment }
       let found = fill(from: start, roles)
       if found == roles { break }
       roles = found
     }
     partPassages = passages.indices.filter { roles.parts.contains($0) }.map { passages[$0] }
-    resolveMentions()
     expandIncludes()
-    for index in table.segments.indices { checkTexts(of: index) }
+    markEntries()
+    for index in table.segments.indices {
+      checkTexts(of: index)
+      markEnding(index)
+    }
+    // A menu or a script may offer a way on.
+    if table.hasOutsideLinks || !entered.isEmpty { table.faults.removeAll { $0.code == .conditionalDeadEnd } }
     table.segmentsStart = table.segments.first.map { Int($0.start) }
   }
 
-  private mutating func fill(from start: Int?, _ roles: Roles) -> Roles {
-    var scanner = TweeScanner(bytes, format, names: TweeNames(passages, table.text))
+  private func fill(from start: Int?, _ roles: Roles) -> Roles {
+    var scanner = TweeScanner(bytes, format, names: TweeNames(passages, table.text, bytes))
     var found = Roles(linked: roles.linked)
     let others = passages.indices.filter { $0 != start && !roles.parts.contains($0) }
     for index in (start.map { [$0] } ?? []) + others + roles.parts.ordered() {
@@ -48,37 +53,68 @@ extension TweeReader {
     return found
   }
 
-  /// Returns the passages that others display, and no choice leads to.
+  /// Returns the passages that others display, and no choice leads to. Those that only display each other are none.
   private func parts(_ start: Int?) -> Set<Int> {
     var names = StoryIDTable(capacity: passages.count)
     for (index, passage) in passages.enumerated() where passage.kind == .segment {
       _ = names.insert(index, table.text.bytes(passage.name))
     }
-    var parts = Set(included.compactMap { names.find(table.text.bytes($0.target)) })
+    let links = included.compactMap { include -> (from: Int, to: Int)? in
+      guard let from = names.find(table.text.bytes(table.segments[Int(include.segment)].id)),
+        let to = names.find(table.text.bytes(include.target))
+      else { return nil }
+      return (from, to)
+    }
+    var parts = Set(links.map(\.to))
     for choice in table.choices {
       if let target = names.find(table.text.bytes(choice.target)) { parts.remove(target) }
     }
     if let start { parts.remove(start) }
-    return parts
-  }
-
-  /// Records whether a menu or a script has links, which lead from any segment.
-  private mutating func addElsewhere(_ passage: TweePassage, _ scanner: inout TweeScanner) {
-    if passage.kind == .script { scanner.scanScript(passage.body) } else { scanner.scan(passage.body) }
-    if scanner.loadsCode || scanner.markups.contains(where: { $0.kind != .external && $0.kind != .hidden }) {
-      table.hasOutsideLinks = true
+    var displayed: [Int: [Int]] = [:]
+    for link in links where parts.contains(link.to) { displayed[link.from, default: []].append(link.to) }
+    var open = displayed.keys.filter { !parts.contains($0) }
+    var found: Set<Int> = []
+    while let passage = open.popLast() {
+      for part in displayed[passage] ?? [] where found.insert(part).inserted { open.append(part) }
     }
-    for name in scanner.mentions { mentioned.append((-1, bytes.slice(name))) }
+    return found
   }
 
-  private mutating func addSegment(
+  /// Records where a menu or a script may lead, from any segment.
+  private func addElsewhere(_ passage: TweePassage, _ scanner: inout TweeScanner) {
+    if passage.kind == .script { scanner.scanScript(passage.body) } else { scanner.scan(passage.body) }
+    for markup in scanner.markups {
+      switch markup.kind {
+      case .link, .macro, .include: entered.append(slice(markup.target, markup.targetEncoding))
+      case .jump: table.hasOutsideLinks = true
+      case .external, .hidden: break
+      }
+    }
+    if scanner.loadsCode { table.hasOutsideLinks = true }
+    for name in scanner.mentions { entered.append(bytes.slice(name)) }
+  }
+
+  /// Marks the segments that menus and scripts may lead to.
+  private func markEntries() {
+    if table.choices.contains(where: { $0.flags.contains(.isDynamic) }) { table.hasPossibleLinks = true }
+    guard !entered.isEmpty else { return }
+    let names = segmentNames()
+    for name in entered {
+      // The first segment is reached anyway.
+      guard let segment = names.find(table.text.bytes(name)), segment > 0 else { continue }
+      table.segments[segment].flags.insert(.mayBeEntered)
+      table.hasPossibleLinks = true
+    }
+  }
+
+  private func addSegment(
     _ passage: TweePassage, isPart: Bool, _ scanner: inout TweeScanner, roles: inout Roles
   ) {
     let index = Int32(truncatingIfNeeded: table.segments.count)
     var segment = StoryTable.Segment(
       start: UInt32(truncatingIfNeeded: passage.start),
       firstChoice: Int32(truncatingIfNeeded: table.choices.count))
-    segment.id = passage.name
+    (segment.id, segment.idHash) = (passage.name, passage.nameHash)
     segment.text = bytes.slice(passage.body)
     segment.flags = .imported
     if isPart { segment.flags.insert(.isPart) }
@@ -89,23 +125,31 @@ extension TweeReader {
       note(.wrongType, at: metadata.lowerBound, "has metadata that is not JSON", segment: index)
     }
     scanner.scan(passage.body)
+    // Those that it displays itself.
+    var known: Set<Int> = []
     for markup in scanner.markups {
       switch markup.kind {
       case .link, .macro: addChoice(markup, named: scanner.names, &roles)
       case .include:
-        let target = slice(markup.target, markup.isTargetEscaped)
-        if scanner.names.special(table.text.bytes(target)) == nil {
-          included.append((index, target, markup.range.lowerBound))
+        let target = slice(markup.target, markup.targetEncoding)
+        if let passage = scanner.names.find(table.text.bytes(target)) {
+          known.insert(passage)
+          if passages[passage].kind == .segment { included.append((index, target, markup.range.lowerBound)) }
+        } else {
+          addMissing(target, markup)
         }
       case .jump:
-        segment.flags.insert(.jumps)
         note(.dynamicJump, at: markup.range.lowerBound, segment: index)
+        addJump(markup)
       case .external, .hidden: break
       }
     }
-    for name in scanner.mentions { mentioned.append((index, bytes.slice(name))) }
+    for name in scanner.mentions { addMention(name, named: scanner.names, in: passage, without: known) }
     for path in scanner.files { addFile(path, segment: Int(index)) }
     if scanner.loadsCode { table.hasOutsideLinks = true }
+    if scanner.hasWayOn, !scanner.hasSureWayOn, !isPart {
+      note(.conditionalDeadEnd, at: passage.start, segment: index)
+    }
     Self.dropRepeatedMacros(of: &table, from: Int(segment.firstChoice))
     segment.choiceCount = Int32(truncatingIfNeeded: table.choices.count) - segment.firstChoice
     segment.words = UInt32(truncatingIfNeeded: words(passage.body, scanner.markups))
@@ -113,8 +157,72 @@ extension TweeReader {
     table.segments.append(segment)
   }
 
+  // MARK: - Choices
+
+  private func addChoice(_ markup: TweeMarkup, named names: TweeNames, _ roles: inout Roles) {
+    var choice = choice(markup)
+    choice.target = slice(markup.target, markup.targetEncoding)
+    if let special = names.special(table.text.bytes(choice.target)) {
+      // Code is never displayed.
+      guard passages[special].kind != .script, passages[special].body != dataBody else { return }
+      roles.linked.insert(special)
+    }
+    choice.flags.insert(.hasTarget)
+    table.choices.append(choice)
+  }
+
+  /// Returns a choice with the text of a link or macro, if it has one.
+  private func choice(_ markup: TweeMarkup) -> StoryTable.Choice {
+    var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: markup.range.lowerBound))
+    if let text = markup.text {
+      choice.text = slice(text, markup.isTextEscaped ? .backslashes : .none)
+      choice.flags.insert(.hasText)
+    }
+    return choice
+  }
+
+  /// Adds a choice that leads where only the game knows.
+  private func addJump(_ markup: TweeMarkup) {
+    var choice = choice(markup)
+    choice.flags.insert(.isDynamic)
+    table.choices.append(choice)
+  }
+
+  /// Adds a passage that code names, and perhaps leads to.
+  private func addMention(
+    _ name: Range<Int>, named names: TweeNames, in passage: TweePassage, without known: Set<Int>
+  ) {
+    guard let target = names.find(bytes.raw(name)), passages[target].kind == .segment,
+      passages[target].start != passage.start, !known.contains(target)
+    else { return }
+    var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: name.lowerBound))
+    choice.target = passages[target].name
+    choice.flags = [.isDynamic, .hasTarget]
+    table.choices.append(choice)
+  }
+
+  /// Adds a macro that displays a passage that does not exist.
+  private func addMissing(_ target: StorySlice, _ markup: TweeMarkup) {
+    var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: markup.range.lowerBound))
+    choice.target = target
+    choice.flags = [.hasTarget, .isDisplay]
+    table.choices.append(choice)
+  }
+
+  /// Marks a segment that has no choices, but code that may lead on, as an ending.
+  private func markEnding(_ index: Int) {
+    let range = table.choiceRange(index)
+    guard !range.isEmpty, !table.segments[index].flags.contains(.isPart) else { return }
+    let isEnding = range.allSatisfy {
+      let flags = table.choices[$0].flags
+      return flags.contains(.isDisplay)
+        || flags.contains([.isDynamic, .hasTarget]) && !flags.contains(.hasText)
+    }
+    if isEnding { table.segments[index].flags.insert(.isMarkedEnding) }
+  }
+
   /// Adds a file that a passage displays, by the path of a URL: without query and fragment, and decoded.
-  private mutating func addFile(_ range: Range<Int>, segment: Int) {
+  private func addFile(_ range: Range<Int>, segment: Int) {
     let text = bytes.string(range)
     let path = StoryPath.isAddress(text.utf8) ? text : Self.decoded(text)
     table.namedFiles.append(
@@ -142,23 +250,7 @@ extension TweeReader {
     return String(decoding: decoded, as: UTF8.self)
   }
 
-  private mutating func addChoice(_ markup: TweeMarkup, named names: TweeNames, _ roles: inout Roles) {
-    var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: markup.range.lowerBound))
-    choice.target = slice(markup.target, markup.isTargetEscaped)
-    if let special = names.special(table.text.bytes(choice.target)) {
-      // Code is never displayed.
-      guard passages[special].kind != .script, passages[special].body != dataBody else { return }
-      roles.linked.insert(special)
-    }
-    choice.flags.insert(.hasTarget)
-    if let text = markup.text {
-      choice.text = slice(text, markup.isTextEscaped)
-      choice.flags.insert(.hasText)
-    }
-    table.choices.append(choice)
-  }
-
-  private mutating func checkTexts(of segment: Int) {
+  private func checkTexts(of segment: Int) {
     for index in table.choiceRange(segment) {
       let choice = table.choices[index]
       guard choice.flags.contains(.hasText), !choice.flags.contains(.isIncluded) else { continue }
@@ -171,7 +263,7 @@ extension TweeReader {
   }
 
   /// Returns the number of visible words: without macros and comments, and with links as their texts.
-  private mutating func words(_ body: Range<Int>, _ markups: ContiguousArray<TweeMarkup>) -> Int {
+  private func words(_ body: Range<Int>, _ markups: ContiguousArray<TweeMarkup>) -> Int {
     guard !markups.isEmpty else { return WordCount.count(bytes.raw(body), isEscaped: false) }
     visible.removeAll(keepingCapacity: true)
     var cursor = body.lowerBound

@@ -2,19 +2,19 @@ import SatchelCore
 import SatchelJSON
 import SatchelStories
 
-/// Fills a `StoryTable` from Twee 3. Its slices refer to the Twee text, so that rules, locations, counts and
-/// drawings work as for a story in this library's format.
+/// Fills a `StoryTable` from the passages of a game. Its slices refer to the text of the passages, so that rules,
+/// locations, counts and drawings work as for a story in this library's format.
 ///
 /// Passages become segments, and links become choices. A macro that leads to a passage by name is also a
 /// choice; in the body of a link it has the text of the link. A macro that displays a passage makes it a part
-/// of the segment, which has the part's choices too. Two macros of one passage with the same target, and
-/// without a text, are one choice.
-struct TweeReader {
+/// of the segment, which has the part's choices too. Where a macro may lead on, there is a dynamic choice. Two macros
+/// of one passage with the same target, and without a text, are one choice.
+final class TweeReader {
   let bytes: TweeBytes
   var table: StoryTable
   var passages: ContiguousArray<TweePassage> = []
   private(set) var format = TweeFormat.unknown
-  /// The body of the first StoryData, when it is JSON.
+  /// The body of StoryData, when it is JSON.
   private(set) var dataBody: Range<Int>?
   private var startName: (name: StorySlice, offset: Int)?
   /// The visible text of the current passage.
@@ -23,68 +23,87 @@ struct TweeReader {
   var partPassages: [TweePassage] = []
   /// The macros that display passages, with the offsets of the macros.
   var included: [(segment: Int32, target: StorySlice, offset: Int)] = []
-  /// The names in code that may lead to passages; the segment is -1 outside of segments.
-  var mentioned: [(segment: Int32, name: StorySlice)] = []
+  /// The names of passages that menus and scripts may lead to.
+  var entered: [StorySlice] = []
 
-  /// Parses a story's text.
+  /// Parses a game of any form.
   ///
-  /// - Throws: `SatchelError` `.invalid`, with line and column, when the text contains a NUL, is not UTF-8,
-  ///   or has no passage
-  init(_ source: UnsafeRawBufferPointer) throws {
-    guard source.count <= StoryText.maximumSize else {
-      throw SatchelError(.invalid, "the story is larger than 2 GiB")
-    }
-    bytes = TweeBytes(source: source)
-    table = StoryTable(text: StoryText(source))
+  /// - Parameters:
+  ///   - files: those that were joined, if there are several
+  ///   - story: the number of the story in an archive
+  /// - Throws: as `TweeSource`
+  init(_ game: UnsafeRawBufferPointer, files: [StoryTable.File] = [], story: Int? = nil) throws {
+    let source = try TweeSource(game, files: files, story: story)
+    bytes = source.bytes
+    table = StoryTable(text: source.text)
     table.isImported = true
-    try bytes.checkText()
-    findPassages()
-    guard let first = passages.first else { throw bytes.failure("it has no passage", at: 0) }
-    table.start = first.start
+    (table.origins, table.files) = (source.origins, files)
+    for file in files where file.hasByteOrderMark {
+      table.faults.append(StoryFault(code: .byteOrderMark, offset: UInt32(truncatingIfNeeded: file.start)))
+    }
+    for prelude in source.preludes {
+      note(.wrongType, at: prelude.lowerBound, "the text before the first passage belongs to no passage")
+    }
+    addPassages(source.passages)
+    table.start = passages.first?.start ?? 0
     readTitle()
     readData()
     classify()
     fill()
-    table.hashIDs()
+    table.hashTargets()
   }
 
   // MARK: - Passages
 
-  private mutating func findPassages() {
-    // Skips a byte order mark.
-    var lineStart = bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF ? 3 : 0
-    let prelude = lineStart
-    while lineStart < bytes.count {
-      let lineEnd = bytes.find(0x0A, from: lineStart, to: bytes.count) ?? bytes.count
-      if bytes[lineStart] == UInt8(ascii: ":"), bytes[lineStart + 1] == UInt8(ascii: ":") {
-        endPassage(at: lineStart)
-        let header = TweeHeader(bytes, line: lineStart..<lineEnd)
-        passages.append(
-          TweePassage(
-            start: lineStart, name: slice(header.name, header.isNameEscaped),
-            body: bytes.range(lineEnd + 1, bytes.count)))
-      }
-      lineStart = lineEnd + 1
+  private func addPassages(_ ranges: ContiguousArray<Range<Int>>) {
+    for range in ranges {
+      let lineEnd = bytes.find(0x0A, from: range.lowerBound, to: range.upperBound) ?? range.upperBound
+      let header = TweeHeader(bytes, line: range.lowerBound..<lineEnd)
+      var end = range.upperBound
+      while end > lineEnd + 1, TweeBytes.isSpace(bytes[end - 1]) { end -= 1 }
+      let body = bytes.range(min(lineEnd + 1, range.upperBound), end)
+      let name = slice(header.name, header.isNameEscaped ? .backslashes : .none)
+      let hash = StoryIDTable.hash(table.text.bytes(name))
+      passages.append(TweePassage(start: range.lowerBound, name: name, nameHash: hash, body: body))
     }
-    endPassage(at: bytes.count)
-    let before = bytes.trimmed(bytes.range(prelude, passages.first?.start ?? 0))
-    if !before.isEmpty {
-      note(.wrongType, at: before.lowerBound, "the text before the first passage belongs to no passage")
-    }
+    replaceEarlier()
   }
 
-  /// Ends the body of the previous passage, without trailing white space.
-  private mutating func endPassage(at end: Int) {
-    guard let body = passages.last?.body else { return }
-    var last = end
-    while last > body.lowerBound, TweeBytes.isSpace(bytes[last - 1]) { last -= 1 }
-    passages[passages.count - 1].body = bytes.range(min(body.lowerBound, end), last)
+  /// Removes the passages that a later one of the same name replaces, as compilers do.
+  private func replaceEarlier() {
+    let text = table.text
+    let repeated = DuplicateIDs.find(count: passages.count) {
+      passages[$0].nameHash
+    } bytes: {
+      text.bytes(passages[$0].name)
+    }
+    guard !repeated.isEmpty else { return }
+    var names = StoryIDTable(capacity: passages.count)
+    var replaced = Set<Int>()
+    for index in passages.indices.reversed() {
+      guard let later = names.insert(index, table.text.bytes(passages[index].name)) else { continue }
+      replaced.insert(index)
+      table.replaced.append(
+        StoryTable.Replaced(
+          name: passages[index].name, later: UInt32(truncatingIfNeeded: passages[later].start)))
+      table.faults.append(
+        StoryFault(
+          code: .duplicateSegment, offset: UInt32(truncatingIfNeeded: passages[index].start),
+          detail: Int32(truncatingIfNeeded: table.replaced.count - 1), isDowngraded: true))
+    }
+    passages = ContiguousArray(
+      passages.indices.lazy.filter { !replaced.contains($0) }.map { [passages] in passages[$0] })
   }
 
-  /// Returns the slice of a string, with its escapes resolved.
-  mutating func slice(_ range: Range<Int>, _ isEscaped: Bool) -> StorySlice {
-    guard isEscaped else { return bytes.slice(range) }
-    return table.text.keep(TweeEscape.resolved(bytes.raw(range)), from: range.lowerBound)
+  /// Returns the slice of a string, decoded, and without space around it.
+  func slice(_ range: Range<Int>, _ encoding: TweeEncoding) -> StorySlice {
+    let text: String
+    switch encoding {
+    case .none: return bytes.slice(range)
+    case .backslashes: text = TweeEscape.resolved(bytes.raw(range))
+    case .entities: text = TwineEntity.resolved(bytes, range)
+    }
+    return table.text.keep(TweeEscape.trimmed(text), from: range.lowerBound)
   }
 
   private func first(_ name: StaticString) -> TweePassage? {
@@ -95,13 +114,13 @@ struct TweeReader {
 
   // MARK: - Special passages
 
-  private mutating func readTitle() {
+  private func readTitle() {
     guard let title = first("StoryTitle") else { return }
     let body = bytes.trimmed(title.body)
     if !body.isEmpty { table.header[.title] = StoryTable.Value(slice: bytes.slice(body), isEscaped: false) }
   }
 
-  private mutating func readData() {
+  private func readData() {
     guard let passage = first("StoryData") else { return }
     let body = bytes.raw(passage.body)
     var data = TweeData(body)
@@ -119,7 +138,8 @@ struct TweeReader {
     let range = absolute(start.slice, passage)
     let name =
       start.isEscaped
-      ? table.text.keep(JSONEscape.resolved(bytes.raw(range)), from: range.lowerBound) : bytes.slice(range)
+      ? table.text.keep(TweeEscape.trimmed(JSONEscape.resolved(bytes.raw(range))), from: range.lowerBound)
+      : bytes.slice(bytes.trimmed(range))
     startName = (name, range.lowerBound)
   }
 
@@ -127,7 +147,7 @@ struct TweeReader {
     bytes.range(passage.body.lowerBound + slice.start, passage.body.lowerBound + slice.end)
   }
 
-  private mutating func classify() {
+  private func classify() {
     for index in passages.indices { passages[index].classify(by: header(passages[index]), in: bytes, format) }
   }
 
@@ -140,7 +160,7 @@ struct TweeReader {
 
   /// Returns the passage that the story starts with; the first one of the file when no passage has the
   /// start's name.
-  mutating func startPassage() -> Int? {
+  func startPassage() -> Int? {
     let name = startName.map { table.text.bytes($0.name) }
     // Harlowe's tags show a passage elsewhere too.
     let kinds: [TweePassage.Kind] = [.segment, .shownElsewhere]
@@ -177,7 +197,7 @@ struct TweeReader {
 
   // MARK: - Faults
 
-  mutating func note(
+  func note(
     _ code: StoryFinding.Code, at offset: Int, _ message: String? = nil, segment: Int32 = -1,
     choice: Int32 = -1,
     field: StoryField? = nil

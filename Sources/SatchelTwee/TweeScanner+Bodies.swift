@@ -39,7 +39,11 @@ extension TweeScanner {
   mutating func openHook(at offset: Int) {
     guard format.may(be: .harlowe) else { return }
     if let hook = pendingHook, hook.offset == offset {
-      open(hook.text, until: .hook(depth: hookDepth))
+      switch hook.kind {
+      case .link(let text): open(text, until: .hook(depth: hookDepth))
+      case .condition(let offersAll, let isElse):
+        beginCondition(.hook(depth: hookDepth), offersAll: offersAll, isElse: isElse)
+      }
       pendingHook = nil
     }
     hookDepth += 1
@@ -50,6 +54,7 @@ extension TweeScanner {
     guard hookDepth > 0 else { return }
     hookDepth -= 1
     while case .hook(let depth)? = bodies.last?.end, depth >= hookDepth { bodies.removeLast() }
+    endHooks()
   }
 
   /// Adds a jump, with the text of the link or the element that it is in.
@@ -69,7 +74,7 @@ extension TweeScanner {
   /// Notes the names in the attributes of an HTML tag at the position, and the text of its element.
   mutating func tag() {
     guard position >= tagEnd, let close = find(.tag, from: position) else { return }
-    tagEnd = close + 1
+    (tagStart, tagEnd) = (position, close + 1)
     mention(position..<tagEnd)
     addFiles(of: position..<tagEnd)
     // The text up to the next tag, after those that only format it.
@@ -94,7 +99,7 @@ extension TweeScanner {
   /// The maximum length of a name in bytes.
   private static let maxNameLength = 1000
 
-  /// Adds a mention for each name in quotes. Each quote is compared up to the next one of its kind, whether it
+  /// Adds a mention for each name in quotes, and for each link in code. Each quote is compared up to the next one of its kind, whether it
   /// opens or closes a string, so that quotes in quotes count too.
   mutating func mention(_ range: Range<Int>) {
     for quote in [UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`")] {
@@ -104,6 +109,23 @@ extension TweeScanner {
         if let close { mentionName(start + 1..<close) }
         open = close
       }
+    }
+    mentionLinks(range)
+  }
+
+  /// Adds a mention for each link in code that is not understood.
+  private mutating func mentionLinks(_ range: Range<Int>) {
+    var index = range.lowerBound
+    var lineEnd = index
+    while let open = bytes.find("[[", from: index, to: range.upperBound) {
+      if open >= lineEnd { lineEnd = bytes.find(0x0A, from: open, to: range.upperBound) ?? range.upperBound }
+      // A line without an end has no further link.
+      guard let end = bytes.find("]]", from: open + 2, to: lineEnd) else {
+        index = lineEnd
+        continue
+      }
+      mentionName(bytes.trimmed(splitTarget(bytes.range(open + 2, end))))
+      index = end
     }
   }
 
@@ -121,5 +143,6 @@ extension TweeScanner {
   private mutating func mentionName(_ name: Range<Int>) {
     guard !name.isEmpty, name.count <= Self.maxNameLength, names.contains(bytes.raw(name)) else { return }
     mentions.append(name)
+    offer()
   }
 }

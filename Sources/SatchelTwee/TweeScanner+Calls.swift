@@ -7,7 +7,8 @@ extension TweeScanner {
   private static let including: [StaticString] = ["story.render", "rendertoselector"]
   /// Calls whose target depends on the history.
   private static let jumping: [StaticString] = [
-    "engine.backward", "engine.forward", "engine.go", "history.back", "history.go",
+    "engine.backward", "engine.forward", "engine.go", "history.back", "history.go", "engine.restart",
+    "ui.restart",
   ]
 
   /// Scans a call whose "(" is at the position.
@@ -33,9 +34,7 @@ extension TweeScanner {
       index = found + 6
       let argument = bytes.skipSpace(from: index, to: range.upperBound)
       guard let name = quoted(at: argument, to: endOfLine(argument)) else { continue }
-      var markup = TweeMarkup(.macro, found..<index, target: name.text)
-      markup.isTargetEscaped = name.isEscaped
-      addJump(markup)
+      addJump(markup(.macro, found..<index, to: name.text, as: .string(isEscaped: name.isEscaped)))
     }
   }
 
@@ -65,8 +64,10 @@ extension TweeScanner {
     let after = bytes[bytes.skipSpace(from: name.end, to: end)]
     let isWhole = after == UInt8(ascii: ")") || after == UInt8(ascii: ",")
     let kind: TweeMarkup.Kind = includes ? .include : .macro
-    var markup = TweeMarkup(isWhole ? kind : .jump, offset..<offset + 1, target: name.text)
-    markup.isTargetEscaped = name.isEscaped
+    let markup =
+      isWhole
+      ? markup(kind, offset..<offset + 1, to: name.text, as: .string(isEscaped: name.isEscaped))
+      : TweeMarkup(.jump, offset..<offset + 1)
     if includes { add(markup) } else { addJump(markup) }
     return true
   }
@@ -88,9 +89,71 @@ extension TweeScanner {
       bytes.matches("data-passage", at: first, to: offset),
       let name = quoted(at: offset + 1, to: endOfLine(offset))
     else { return }
-    let isExpression = first > start && bytes[first - 1] == UInt8(ascii: "@")
-    let isTemplate = bytes.find("<%", from: name.text.lowerBound, to: name.text.upperBound) != nil
-    addJump(TweeMarkup(isExpression || isTemplate ? .jump : .macro, first..<name.end, target: name.text))
+    // The passage of a picture or a sound, which is no link.
+    if offset < tagEnd, hasFile(tagStart) { return }
+    let isExpression =
+      first > start && bytes[first - 1] == UInt8(ascii: "@")
+      || bytes.matches("sc-eval:", at: first - 8, to: first) && first - 8 >= start
+    if isExpression, literal(name.text) == nil {
+      addJump(TweeMarkup(.jump, first..<name.end, target: name.text))
+    } else {
+      let isTemplate = bytes.find("<%", from: name.text.lowerBound, to: name.text.upperBound) != nil
+      addJump(
+        isTemplate
+          ? TweeMarkup(.jump, first..<name.end, target: name.text)
+          : markup(.macro, first..<name.end, to: name.text, as: .attribute))
+    }
     position = name.end
   }
+
+  // MARK: - Code of elsewhere
+
+  /// Notes a macro that neither the format nor the game defines: it may lead anywhere.
+  mutating func noteUnknownMacro(_ name: Range<Int>) {
+    guard format == .sugarCube, !Self.macros.contains(where: { bytes.equals(name, $0) }) else { return }
+    if !names.isDefined(name) { loadsCode = true }
+  }
+
+  /// Notes calls of functions that neither the format nor the game defines: they may lead anywhere, or print links.
+  mutating func noteUnknownCalls(_ range: Range<Int>) {
+    guard format == .sugarCube || format == .snowman else { return }
+    var index = range.lowerBound
+    while !loadsCode, let found = bytes.find(UInt8(ascii: "("), from: index, to: range.upperBound) {
+      index = found + 1
+      var first = found
+      while first > range.lowerBound, TweeBytes.isWord(bytes[first - 1]) { first -= 1 }
+      let name = first..<found
+      while first > range.lowerBound,
+        TweeBytes.isWord(bytes[first - 1]) || bytes[first - 1] == UInt8(ascii: ".")
+      {
+        first -= 1
+      }
+      // Functions of objects of the language and of libraries lead nowhere.
+      let isOwn = ["setup.", "window."].contains { (object: StaticString) in
+        bytes.matches(object, at: first, to: found)
+      }
+      let isKnown = names.isDefined(name) || Self.functions.contains { bytes.equals(name, $0) }
+      if isOwn, !name.isEmpty, !isKnown { loadsCode = true }
+    }
+  }
+
+  /// SugarCube's macros.
+  private static let macros: [StaticString] = [
+    "if", "elseif", "else", "switch", "case", "default", "for", "break", "continue", "set", "unset",
+    "remember",
+    "forget", "capture", "run", "script", "print", "display", "include", "nobr", "silently", "silent", "type",
+    "actions", "back", "button", "checkbox", "choice", "click", "link", "linkappend", "linkprepend",
+    "linkreplace",
+    "listbox", "numberbox", "radiobutton", "return", "textarea", "textbox", "cycle", "option", "optionsfrom",
+    "append", "copy", "prepend", "remove", "replace", "addclass", "removeclass", "toggleclass", "audio",
+    "cacheaudio", "createaudiogroup", "createplaylist", "masteraudio", "playlist", "removeaudiogroup",
+    "removeplaylist", "waitforaudio", "setplaylist", "stopallaudio", "done", "do", "redo", "goto", "repeat",
+    "stop",
+    "timed", "next", "widget",
+  ]
+  /// Functions that browsers define.
+  private static let functions: [StaticString] = [
+    "alert", "confirm", "open", "print", "scroll", "scrollTo", "setTimeout", "addEventListener", "getItem",
+    "setItem",
+  ]
 }

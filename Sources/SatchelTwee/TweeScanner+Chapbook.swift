@@ -20,6 +20,7 @@ extension TweeScanner {
   mutating func modifier() -> Bool {
     guard let names = modifierNames(at: position) else { return false }
     let lineEnd = endOfLine(position)
+    followModifier(names)
     func isOne(of words: StaticString...) -> Bool {
       words.contains {
         bytes.matches($0, at: names.lowerBound, to: names.upperBound)
@@ -102,11 +103,7 @@ extension TweeScanner {
 
   private func insert(_ range: Range<Int>, target: Range<Int>?, label: StaticString?) -> TweeMarkup {
     guard let target, let name = literal(target) else { return TweeMarkup(.jump, range) }
-    // Addresses are also quoted.
-    let isAddress =
-      TweeTarget(name.text, in: bytes, format) == .address && !names.contains(bytes.raw(name.text))
-    var markup = TweeMarkup(isAddress ? .external : .macro, range, target: name.text)
-    markup.isTargetEscaped = name.isEscaped
+    var markup = markup(.macro, range, to: name.text, as: .string(isEscaped: name.isEscaped))
     if let label, let value = value(of: label, in: range), let text = literal(value) {
       markup.text = text.text
       markup.isTextEscaped = text.isEscaped

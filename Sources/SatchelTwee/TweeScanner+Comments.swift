@@ -55,7 +55,11 @@ extension TweeScanner {
       if bytes.matches("<!--", at: position, to: end), hide(to: .markupComment, from: position + 4) { return }
     case UInt8(ascii: "%"):
       if format.may(be: .snowman), let after = findEnd(.template, from: position + 2) {
-        hideCode(position..<after)
+        let template = position..<after
+        hideCode(template)
+        addPrinted(template)
+        noteUnknownCalls(template)
+        followBraces(template)
         return
       }
     case UInt8(ascii: "n"), UInt8(ascii: "N"):

@@ -46,7 +46,12 @@ extension TweeScanner {
           hiddenEnd = arguments.close + 1
           hide(offset..<hiddenEnd)
           if opens {
-            openLink(arguments)
+            expectHook(
+              after: arguments,
+              .link(
+                literal(arguments.first).map { TweeLinkBody.Text(range: $0.text, isEscaped: $0.isEscaped) }))
+          } else if isOne(of: ["if", "unless", "else", "elseif"]) {
+            expectHook(after: arguments, condition(name, at: offset))
           } else if !isOne(of: Self.conditions) {
             mention(offset..<hiddenEnd)
           }
@@ -63,9 +68,8 @@ extension TweeScanner {
     let range = bytes.range(offset, arguments.close + 1)
     var markup = TweeMarkup(.jump, range)
     if !isOne(of: Self.jumping), let target = literal(arguments.last) {
-      let isAddress = TweeTarget.isAddress(bytes, target.text) && !names.contains(bytes.raw(target.text))
-      markup = TweeMarkup(includes ? .include : isAddress ? .external : .macro, range, target: target.text)
-      markup.isTargetEscaped = target.isEscaped
+      markup = self.markup(
+        includes ? .include : .macro, range, to: target.text, as: .string(isEscaped: target.isEscaped))
     } else {
       mention(range)
     }
@@ -78,15 +82,14 @@ extension TweeScanner {
     return true
   }
 
-  /// Notes where the body of a link starts: at the next hook, after further macros that change it.
-  private mutating func openLink(_ arguments: Arguments) {
-    let text = literal(arguments.first).map { TweeLinkBody.Text(range: $0.text, isEscaped: $0.isEscaped) }
+  /// Notes where the hook of a macro starts: the next one, after further macros that change it.
+  private mutating func expectHook(after arguments: Arguments, _ kind: PendingHook.Kind) {
     var index = arguments.close + 1
     for _ in 0..<8 {
       index = bytes.skipSpace(from: index, to: end)
       switch bytes[index] {
       case UInt8(ascii: "["):
-        pendingHook = (index, text)
+        pendingHook = PendingHook(offset: index, kind: kind)
         return
       case UInt8(ascii: "+"): index += 1
       case UInt8(ascii: "("):
@@ -104,7 +107,7 @@ extension TweeScanner {
   }
 
   /// Whether a macro's name equals a text, ignoring case, hyphens and underscores.
-  private func matches(_ name: Range<Int>, _ text: StaticString) -> Bool {
+  func matches(_ name: Range<Int>, _ text: StaticString) -> Bool {
     var matched = 0
     for byte in bytes.raw(name) where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
       guard matched < text.utf8CodeUnitCount, TweeBytes.lower(byte) == text.utf8Start[matched] else {

@@ -29,14 +29,14 @@ extension TweeScanner {
     }
   }
 
-  /// Returns the link that starts at an offset, with SugarCube's optional setter.
+  /// Returns the link that starts at an offset, with an optional setter, which is no part of its target.
   mutating func link(at offset: Int) -> TweeMarkup? {
     var index = offset + 2
     while let close = closingBracket(from: index) {
       if bytes[close + 1] == UInt8(ascii: "]"), close + 1 < end {
         return link(bytes.range(offset + 2, close), in: bytes.range(offset, close + 2))
       }
-      if bytes[close + 1] == UInt8(ascii: "["), format.may(be: .sugarCube), canSearch {
+      if bytes[close + 1] == UInt8(ascii: "["), canSearch {
         if let after = setter(from: close + 2) {
           return link(bytes.range(offset + 2, close), in: bytes.range(offset, after))
         }
@@ -65,7 +65,17 @@ extension TweeScanner {
     let content = bytes.trimmed(content)
     guard !content.isEmpty else { return nil }
     let parts = split(content)
-    return markup(.link, range, text: bytes.trimmed(parts.text), target: bytes.trimmed(parts.target))
+    return markup(
+      .link, range, text: TweeLinkBody.Text(range: bytes.trimmed(parts.text)), to: parts.target, as: .unquoted
+    )
+  }
+
+  /// Returns the target of a link, by what is between its brackets.
+  func splitTarget(_ content: Range<Int>) -> Range<Int> {
+    // With a setter, it ends at the first bracket.
+    let end =
+      bytes.find(UInt8(ascii: "]"), from: content.lowerBound, to: content.upperBound) ?? content.upperBound
+    return split(bytes.range(content.lowerBound, end)).target
   }
 
   /// Splits `text->name`, `name<-text`, `text|name` or `name`.
@@ -110,30 +120,36 @@ extension TweeScanner {
     else { return nil }
     let target = bytes.trimmed(bytes.range(source + 2, close))
     if bytes[close + 1] == UInt8(ascii: "]"), close + 1 < end {
-      return markup(.macro, bytes.range(offset, close + 2), target: target)
+      return markup(.macro, bytes.range(offset, close + 2), to: target, as: .unquoted)
     }
     guard bytes[close + 1] == UInt8(ascii: "["), canSearch, let after = setter(from: close + 2) else {
       countFailure()
       return nil
     }
-    return markup(.macro, bytes.range(offset, after), target: target)
+    return markup(.macro, bytes.range(offset, after), to: target, as: .unquoted)
   }
 
-  /// Returns a link or macro with an unquoted target: a name, an address or an expression.
-  func markup(_ kind: TweeMarkup.Kind, _ range: Range<Int>, text: Range<Int>? = nil, target: Range<Int>)
-    -> TweeMarkup
-  {
-    switch TweeTarget(target, in: bytes, format) {
-    case .address where !names.contains(bytes.raw(target)):
-      return TweeMarkup(.external, range, text: text, target: target)
-    case .expression where !names.contains(bytes.raw(target)):
-      if format == .sugarCube, let literal = literal(target) {
-        var markup = TweeMarkup(kind, range, text: text, target: literal.text)
-        markup.isTargetEscaped = literal.isEscaped
-        return markup
+  /// Adds the links in the strings of code that prints them.
+  mutating func addPrinted(_ range: Range<Int>) {
+    var index = range.lowerBound
+    while index < range.upperBound {
+      guard "\"'`".utf8.contains(bytes[index]), canSearch else {
+        index += 1
+        continue
       }
-      return TweeMarkup(.jump, range, text: text, target: target)
-    default: return TweeMarkup(kind, range, text: text, target: target)
+      guard let string = quoted(at: index, to: range.upperBound) else {
+        countFailure()
+        index += 1
+        continue
+      }
+      var inner = string.text.lowerBound
+      while let open = bytes.find("[[", from: inner, to: string.text.upperBound) {
+        inner = open + 2
+        guard let link = link(at: open), link.range.upperBound <= string.text.upperBound else { continue }
+        add(link)
+        inner = link.range.upperBound
+      }
+      index = string.end
     }
   }
 }

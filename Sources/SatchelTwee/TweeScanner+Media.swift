@@ -1,6 +1,13 @@
 /// Finds the pictures, sounds and films that a passage displays.
 extension TweeScanner {
-  private static let elements: [StaticString] = ["img", "audio", "video", "source"]
+  private static let elements: [StaticString] = ["img", "audio", "video", "source", "track"]
+
+  /// Whether a tag displays a file.
+  func hasFile(_ tag: Int) -> Bool {
+    var index = tag + 1
+    while index < end, TweeBytes.isLetter(bytes[index]) { index += 1 }
+    return Self.elements.contains { isEqual(tag + 1..<index, $0) }
+  }
 
   /// Adds the files that an HTML tag names in `src` and `poster`.
   ///

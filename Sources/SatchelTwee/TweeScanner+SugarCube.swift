@@ -27,6 +27,7 @@ extension TweeScanner {
     } else {
       hide(range)
       closeBody(name)
+      endCondition(of: name)
     }
     return true
   }
@@ -94,10 +95,16 @@ extension TweeScanner {
     } else {
       hide(range)
       scanCode(arguments)
+      followCondition(name)
       // Conditions ask for passages, and do not lead there.
       if isOne(of: "if", "elseif", "switch", "case") { return }
+      if isOne(of: "print", "=", "-") { addPrinted(arguments) }
       mention(arguments)
-      if !isOne(of: "set", "run", "print", "=", "for") { mentionWords(arguments) }
+      noteUnknownCalls(arguments)
+      if !isOne(of: "set", "run", "print", "=", "-", "for") {
+        mentionWords(arguments)
+        noteUnknownMacro(name)
+      }
     }
   }
 
@@ -113,9 +120,7 @@ extension TweeScanner {
   private mutating func include(_ range: Range<Int>, _ argument: Argument?) {
     switch argument {
     case .text(let name, let isEscaped):
-      var markup = TweeMarkup(.include, range, target: name)
-      markup.isTargetEscaped = isEscaped
-      add(markup)
+      add(markup(.include, range, to: name, as: .string(isEscaped: isEscaped)))
     case .link(var link):
       link.range = range
       link.text = nil
@@ -137,10 +142,9 @@ extension TweeScanner {
     var markup: TweeMarkup
     switch target {
     case .text(let name, let isEscaped):
-      let isAddress = TweeTarget.isAddress(bytes, name) && !names.contains(bytes.raw(name))
-      markup = TweeMarkup(isAddress ? .external : .macro, range, text: text, target: name)
-      markup.isTargetEscaped = isEscaped
-      markup.isTextEscaped = isTextEscaped
+      markup = self.markup(
+        .macro, range, text: text.map { TweeLinkBody.Text(range: $0, isEscaped: isTextEscaped) }, to: name,
+        as: .string(isEscaped: isEscaped))
     case .link(let link):
       markup = link
       markup.range = range
@@ -172,9 +176,7 @@ extension TweeScanner {
     }
     while index < end, !TweeBytes.isSpace(bytes[index]) { index += 1 }
     let word = bytes.range(start, index)
-    if case .expression = TweeTarget(word, in: bytes, format), !names.contains(bytes.raw(word)) {
-      return .expression
-    }
+    if case .expression = target(word, as: .unquoted) { return .expression }
     return .text(word, isEscaped: false)
   }
 }

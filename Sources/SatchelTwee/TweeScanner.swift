@@ -26,11 +26,19 @@ struct TweeScanner {
   var bodies: [TweeLinkBody] = []
   /// The number of Harlowe's hooks that contain the position.
   var hookDepth = 0
-  /// The hook that belongs to a link, by the offset of its "[".
-  var pendingHook: (offset: Int, text: TweeLinkBody.Text?)?
+  /// The hook that belongs to a link or a condition.
+  var pendingHook: PendingHook?
+  /// The conditions whose branches contain the position.
+  var conditions: [TweeCondition] = []
+  /// The end of Harlowe's last condition, and whether each of its branches offers a way on.
+  var chain = (end: 0, offersAll: false)
+  /// Whether the body has a way on, and one that depends on no condition.
+  var hasWayOn = false
+  var hasSureWayOn = false
   /// Whether the body loads code from elsewhere, which may lead to any passage.
   var loadsCode = false
-  /// The end of the last HTML tag, and the text of its element.
+  /// The last HTML tag, and the text of its element.
+  var tagStart = 0
   var tagEnd = 0
   var tagText: Range<Int>?
 
@@ -58,6 +66,7 @@ struct TweeScanner {
       default: position += 1
       }
     }
+    endConditions()
     // Without a format it is not known where the body has code.
     if format == .unknown { mention(body) }
   }
@@ -77,13 +86,21 @@ struct TweeScanner {
     (hiddenEnd, lineEnd, noBracketBefore) = (start, start, start)
     (absent, failures) = (0, 0)
     bodies.removeAll(keepingCapacity: true)
-    (hookDepth, pendingHook, tagEnd, tagText) = (0, nil, start, nil)
+    (hookDepth, pendingHook, tagStart, tagEnd, tagText) = (0, nil, start, start, nil)
+    conditions.removeAll(keepingCapacity: true)
+    (chain, hasWayOn, hasSureWayOn) = ((0, false), false, false)
     loadsCode = false
   }
 
   // MARK: - Helpers of the scanners
 
-  mutating func add(_ markup: TweeMarkup) { markups.append(markup) }
+  mutating func add(_ markup: TweeMarkup) {
+    markups.append(markup)
+    switch markup.kind {
+    case .link, .macro, .include, .jump: offer()
+    case .external, .hidden: break
+    }
+  }
 
   mutating func hide(_ range: Range<Int>) { markups.append(TweeMarkup(.hidden, range)) }
 
@@ -162,6 +179,19 @@ struct TweeScanner {
   }
 }
 
+/// A hook of Harlowe that belongs to the macro before it, by the offset of its "[".
+struct PendingHook {
+  enum Kind {
+    /// The body of a link.
+    case link(TweeLinkBody.Text?)
+    /// A branch of a condition; whether the branches before it offer a way on.
+    case condition(offersAll: Bool, isElse: Bool)
+  }
+
+  var offset: Int
+  var kind: Kind
+}
+
 /// A construct in a passage's body that is not prose.
 struct TweeMarkup {
   enum Kind: UInt8 {
@@ -185,7 +215,7 @@ struct TweeMarkup {
   var text: Range<Int>?
   var target: Range<Int>
   var isTextEscaped = false
-  var isTargetEscaped = false
+  var targetEncoding = TweeEncoding.none
 
   init(_ kind: Kind, _ range: Range<Int>, text: Range<Int>? = nil, target: Range<Int> = 0..<0) {
     self.kind = kind

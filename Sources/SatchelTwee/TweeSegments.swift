@@ -14,7 +14,7 @@ struct TweeSegments {
     self.reader = reader
     self.analysis = analysis
     scanner = TweeScanner(
-      reader.bytes, reader.format, names: TweeNames(reader.passages, reader.table.text))
+      reader.bytes, reader.format, names: TweeNames(reader.passages, reader.table.text, reader.bytes))
     text = TweeText(reader.bytes)
   }
 
@@ -45,11 +45,11 @@ struct TweeSegments {
     table.header[.title].map { Int($0.slice.start)..<Int($0.slice.start) + Int($0.slice.count) }
   }
 
-  /// Returns which segments are authentic: those with the tag, else those of a shortest path to an ending.
+  /// Returns which segments are authentic: those with the tag, else those of a likely path.
   private func authenticSegments() -> [Bool] {
     var result = table.segments.map { $0.flags.contains(.isAuthentic) }
-    if !result.contains(true), let ending = analysis.nearestEnding {
-      for segment in analysis.reach.path(to: ending) { result[segment] = true }
+    if !result.contains(true), !result.isEmpty {
+      for segment in analysis.likelyPath { result[segment] = true }
     }
     return result
   }
@@ -61,8 +61,14 @@ struct TweeSegments {
     var object: JSONObject = [
       "id": .string(analysis.id(index)), "text": .string(text.text(body, scanner.markups)),
       "choices": .array(analysis.table.choiceRange(index).map { choice($0, of: index) }),
-      "isAuthenticPath": .bool(isAuthentic), "isEnding": .bool(record.choiceCount == 0),
+      "isAuthenticPath": .bool(isAuthentic), "isEnding": .bool(analysis.isEnding(index)),
     ]
+    // The first one says that all of them may be entered.
+    let isEntered =
+      index == 0
+      ? table.hasOutsideLinks
+      : record.flags.contains(.mayBeEntered) || table.hasOutsideLinks && !analysis.isReached(index)
+    if isEntered { object["entry"] = "possible" }
     let header = reader.header(at: Int(record.start))
     let tags = tags(header)
     if !tags.isEmpty { object["twineTags"] = .array(tags) }
@@ -72,14 +78,15 @@ struct TweeSegments {
     return .object(object)
   }
 
-  /// Returns a choice; the text of a macro without one is its target.
+  /// Returns a choice. The text of a macro without one is its target; code that may lead on has none.
   private func choice(_ index: Int, of segment: Int) -> JSONValue {
     let choice = table.choices[index]
-    let text = choice.flags.contains(.hasText) ? choice.text : choice.target
-    return [
-      "id": .string(table.choiceID(index, of: segment)), "text": .string(table.text.string(text)),
-      "nextSegmentId": .string(table.text.string(choice.target)),
-    ]
+    let (target, isDynamic) = (table.text.string(choice.target), choice.flags.contains(.isDynamic))
+    let text = choice.flags.contains(.hasText) ? table.text.string(choice.text) : isDynamic ? "" : target
+    var json: JSONObject = ["id": .string(table.choiceID(index, of: segment)), "text": .string(text)]
+    if choice.flags.contains(.hasTarget) { json["nextSegmentId"] = .string(target) }
+    if isDynamic { json["dynamic"] = true }
+    return .object(json)
   }
 
   private func tags(_ header: TweeHeader) -> [JSONValue] {

@@ -1,19 +1,82 @@
 import SatchelStories
 
-/// The kind of a link's target, by its form. A passage with the same name takes precedence.
+/// The kind of the target of a link, a macro, an attribute or a call of a script.
 enum TweeTarget {
-  case name, address, expression
+  /// A passage, by its name, whether it exists or not.
+  case name(Range<Int>, TweeEncoding)
+  /// An address outside of the story.
+  case address
+  /// A passage that is known only when the story is played.
+  case expression
 
-  init(_ target: Range<Int>, in bytes: TweeBytes, _ format: TweeFormat) {
-    if Self.isAddress(bytes, target) {
-      self = .address
-    } else if Self.isExpression(target, in: bytes, format) {
-      self = .expression
-    } else {
-      self = .name
+  /// Where a target is written.
+  enum Form {
+    /// Between the brackets of a link, or a word of a macro: evaluated when no passage has the name.
+    case unquoted
+    /// An attribute of HTML, which is treated as an unquoted target.
+    case attribute
+    /// A string of code.
+    case string(isEscaped: Bool)
+  }
+}
+
+extension TweeScanner {
+  /// Decides what a target leads to.
+  ///
+  /// A target is a passage's name if there is such a passage: decoded, as it is, or without space around it. Only a
+  /// target that does not look like a name has to be looked up.
+  func target(_ range: Range<Int>, as form: TweeTarget.Form) -> TweeTarget {
+    let trimmed = bytes.trimmed(range)
+    var encoding = TweeEncoding.none
+    switch form {
+    case .string(let isEscaped): if isEscaped { encoding = .backslashes }
+    case .attribute: if bytes.raw(trimmed).contains(UInt8(ascii: "&")) { encoding = .entities }
+    case .unquoted: break
+    }
+    let name = TweeTarget.name(trimmed, encoding)
+    if TweeTarget.isAddress(bytes, trimmed) {
+      return isPassage(trimmed, encoding) ? name : .address
+    }
+    if case .string = form {
+      // Templates are replaced in strings, too.
+      let isTemplate =
+        format.may(be: .snowman) && bytes.find("<%", from: trimmed.lowerBound, to: trimmed.upperBound) != nil
+      return isTemplate && !isPassage(trimmed, encoding) ? .expression : name
+    }
+    guard TweeTarget.isExpression(trimmed, in: bytes, format), !isPassage(trimmed, encoding) else {
+      return name
+    }
+    if format == .sugarCube, let literal = literal(trimmed) {
+      return target(literal.text, as: .string(isEscaped: literal.isEscaped))
+    }
+    return .expression
+  }
+
+  private func isPassage(_ range: Range<Int>, _ encoding: TweeEncoding) -> Bool {
+    switch encoding {
+    case .none: return names.contains(bytes.raw(range))
+    case .backslashes: return names.contains(TweeEscape.resolved(bytes.raw(range)))
+    case .entities: return names.contains(TwineEntity.resolved(bytes, range))
     }
   }
 
+  /// Returns a construct that leads to a target, or that displays it.
+  func markup(
+    _ kind: TweeMarkup.Kind, _ range: Range<Int>, text: TweeLinkBody.Text? = nil, to target: Range<Int>,
+    as form: TweeTarget.Form
+  ) -> TweeMarkup {
+    var markup = TweeMarkup(kind, range, text: text?.range)
+    markup.isTextEscaped = text?.isEscaped ?? false
+    switch self.target(target, as: form) {
+    case .name(let name, let encoding): (markup.target, markup.targetEncoding) = (name, encoding)
+    case .address: (markup.kind, markup.target) = (.external, target)
+    case .expression: (markup.kind, markup.target) = (.jump, target)
+    }
+    return markup
+  }
+}
+
+extension TweeTarget {
   private static let schemes: [StaticString] = [
     "http://", "https://", "mailto:", "ftp://", "file://", "tel:", "javascript:", "data:", "//", "www.",
   ]
@@ -37,14 +100,15 @@ enum TweeTarget {
     }
   }
 
-  private static func isExpression(_ target: Range<Int>, in bytes: TweeBytes, _ format: TweeFormat) -> Bool {
+  /// Whether a target that is no passage's name is evaluated when the story is played.
+  static func isExpression(_ target: Range<Int>, in bytes: TweeBytes, _ format: TweeFormat) -> Bool {
     let first = bytes[target.lowerBound]
     if format.may(be: .sugarCube, .harlowe), first == UInt8(ascii: "_"), target.count > 1,
       TweeBytes.isLetter(bytes[target.lowerBound + 1])
     {
       return true
     }
-    if format == .sugarCube, first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") { return true }
+    if format == .sugarCube, "\"'`".utf8.contains(first) { return true }
     if format.may(be: .sugarCube), isCall(bytes, target) { return true }
     for index in target {
       let next = index + 1 < target.upperBound ? bytes[index + 1] : 0
@@ -68,51 +132,22 @@ enum TweeTarget {
     return false
   }
 
-  /// Whether a target is `name.name(...)`, or a member of `setup` or `settings`.
+  private static let objects: [StaticString] = ["setup.", "settings.", "state.", "story.", "window."]
+
+  /// Whether a target is `name.name(…)`, or a member of an object of the format.
   private static func isCall(_ bytes: TweeBytes, _ target: Range<Int>) -> Bool {
-    if bytes.matches("setup.", at: target.lowerBound, to: target.upperBound)
-      || bytes.matches("settings.", at: target.lowerBound, to: target.upperBound)
-    {
+    if objects.contains(where: { bytes.matches($0, at: target.lowerBound, to: target.upperBound) }) {
       return true
     }
-    guard bytes[target.upperBound - 1] == UInt8(ascii: ")"), target.count > 2 else { return false }
     var index = target.lowerBound
     while index < target.upperBound, TweeBytes.isWord(bytes[index]) || bytes[index] == UInt8(ascii: ".") {
       index += 1
     }
-    return index > target.lowerBound && bytes[index] == UInt8(ascii: "(")
-  }
-}
-
-/// The names of the passages. Needed only for targets that do not have the form of a name, and for special
-/// passages; built on first use.
-final class TweeNames {
-  private let passages: ContiguousArray<TweePassage>
-  private let text: StoryText
-  private lazy var all = table { _ in true }
-  private lazy var special = table { $0.kind != .segment }
-  private let hasSpecial: Bool
-
-  init(_ passages: ContiguousArray<TweePassage>, _ text: StoryText) {
-    self.passages = passages
-    self.text = text
-    hasSpecial = passages.contains { $0.kind != .segment }
-  }
-
-  private func table(_ condition: (TweePassage) -> Bool) -> StoryIDTable {
-    var table = StoryIDTable(capacity: passages.count)
-    for (index, passage) in passages.enumerated() where condition(passage) {
-      _ = table.insert(index, text.bytes(passage.name))
+    guard index > target.lowerBound, index < target.upperBound, bytes[index] == UInt8(ascii: "(") else {
+      return false
     }
-    return table
-  }
-
-  func contains(_ name: UnsafeRawBufferPointer) -> Bool {
-    all.find(name) != nil
-  }
-
-  /// Returns the passage with this name when it is not a segment.
-  func special(_ name: UnsafeRawBufferPointer) -> Int? {
-    hasSpecial ? special.find(name) : nil
+    // "Room(2) of three" is a name.
+    return bytes[target.upperBound - 1] == UInt8(ascii: ")")
+      || bytes.raw(index..<target.upperBound).contains { "\"'?:+".utf8.contains($0) }
   }
 }

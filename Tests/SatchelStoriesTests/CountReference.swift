@@ -61,8 +61,8 @@ struct CountReference {
   func isEnding(_ segment: Int) -> Bool { segments[segment].targets.isEmpty || segments[segment].isMarked }
 
   /// Whether one segment leads to another in one or more steps, through segments that may be entered.
-  func leads(isOpen: (Int) -> Bool = { _ in true }) -> [[Bool]] {
-    let next = next
+  func leads(along next: [[Int]]? = nil, isOpen: (Int) -> Bool = { _ in true }) -> [[Bool]] {
+    let next = next ?? self.next
     let all = segments.indices
     var leads = all.map { one in all.map { isOpen(one) && isOpen($0) && next[one].contains($0) } }
     for middle in all {
@@ -81,32 +81,72 @@ struct CountReference {
     }
   }
 
-  private func canEnd(_ leads: [[Bool]]) -> [Bool] {
+  private func canEnd(_ leads: [[Bool]], isEnd: (Int) -> Bool) -> [Bool] {
     segments.indices.map { one in
-      isEnding(one) || segments.indices.contains { leads[one][$0] && isEnding($0) }
+      isEnd(one) || segments.indices.contains { leads[one][$0] && isEnd($0) }
     }
   }
 
+  private func isBroken(_ segment: Int) -> Bool {
+    segments[segment].targets.contains { target in !segments.contains { $0.id == target } }
+  }
+
+  /// Of segments with a fault, those that no other one leads to: the first one of those that lead to each other, and
+  /// both of two that only lead to each other.
+  func causes(of members: [Int]) -> [Int] {
+    let leads = leads()
+    var causes: [Int] = []
+    for one in members {
+      let others = members.filter { $0 != one }
+      guard others.allSatisfy({ !leads[$0][one] || leads[one][$0] }) else { continue }
+      let mutual = others.filter { leads[$0][one] }
+      let region = others.filter { leads[one][$0] }
+      if mutual.allSatisfy({ $0 > one }) || region.count == 1 { causes.append(one) }
+    }
+    return causes
+  }
+
+  /// The segments from which no ending can be reached, though no choice is broken on the way.
   var traps: [Int] {
     let leads = leads()
-    let canEnd = canEnd(leads)
+    let canEnd = canEnd(leads) { isEnding($0) || isBroken($0) }
     return segments.indices.filter { ($0 == 0 || leads[0][$0]) && !canEnd[$0] }
   }
 
   var hasAuthenticWay: Bool {
     guard segments[0].isAuthentic else { return false }
     let leads = leads { segments[$0].isAuthentic }
-    return segments.indices.contains { isEnding($0) && ($0 == 0 || leads[0][$0]) }
+    // Where no ending can be reached at all, one finding says it.
+    if traps.contains(0) { return true }
+    return segments.indices.contains { (isEnding($0) || isBroken($0)) && ($0 == 0 || leads[0][$0]) }
+  }
+
+  /// The first segments of every path.
+  private var opening: [Int] {
+    var opening = [0]
+    while let last = opening.last, opening.count < 8, Set(next[last]).count == 1, !isBroken(last),
+      !opening.contains(next[last][0])
+    {
+      opening.append(next[last][0])
+    }
+    return opening
   }
 
   /// The lengths of all paths from the start to an ending; nil when they are unbounded.
   var pathLengths: [Int]? {
     let leads = leads()
-    let canEnd = canEnd(leads)
-    let isEndless = segments.indices.contains { ($0 == 0 || leads[0][$0]) && canEnd[$0] && leads[$0][$0] }
+    let canEnd = canEnd(leads, isEnd: isEnding)
+    // A path ends at an ending that leads only back to the start.
+    let opening = opening
+    let next = next.enumerated().map { index, targets in
+      let earlier = opening.prefix { $0 != index }
+      let isRestart = index > 0 && targets.contains(0) && targets.allSatisfy(earlier.contains)
+      return isRestart && isEnding(index) ? [] : targets
+    }
+    let onward = self.leads(along: next)
+    let isEndless = segments.indices.contains { ($0 == 0 || onward[0][$0]) && canEnd[$0] && onward[$0][$0] }
     if isEndless { return nil }
     var lengths: [Int] = []
-    let next = next
     func walk(_ segment: Int, _ length: Int) {
       if isEnding(segment) { lengths.append(length) }
       for target in next[segment] where canEnd[target] { walk(target, length + 1) }

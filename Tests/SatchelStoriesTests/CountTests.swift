@@ -149,11 +149,15 @@ import SatchelStories
         findings.filter { $0.code == code }.map(\.pointer)
       }
       let context = Comment(rawValue: "story \(number): \(String(decoding: reference.json, as: UTF8.self))")
-      #expect(pointers(.unreachable) == reference.unreachable.map { "/segments/\($0)" }, context)
+      #expect(
+        pointers(.unreachable) == reference.causes(of: reference.unreachable).map { "/segments/\($0)" },
+        context)
       let traps = reference.traps
       // Where no ending can be reached at all, one finding says it.
       let hasNoEnding = traps.contains(0)
-      #expect(pointers(.trap) == (hasNoEnding ? [] : traps.map { "/segments/\($0)" }), context)
+      #expect(
+        pointers(.trap) == (hasNoEnding ? [] : reference.causes(of: traps).map { "/segments/\($0)" }), context
+      )
       #expect(pointers(.noEnding) == (hasNoEnding ? ["/segments"] : []), context)
       #expect(pointers(.brokenChoice) == reference.brokenChoices, context)
       #expect(pointers(.duplicateSegment) == reference.twins, context)

@@ -79,7 +79,8 @@ import Testing
       codes.formUnion(writer.findings.map(\.code))
     }
     let others: Set<String> = [
-      "missing-asset", "dynamic-jump", "byte-order-mark", "duplicate-story", "unreadable", "not-json",
+      "missing-asset", "dynamic-jump", "conditional-dead-end", "byte-order-mark", "duplicate-story",
+      "unreadable", "not-json",
       "not-a-story",
     ]
     #expect(codes.union(others) == Set(StoryFinding.Code.allCases.map(\.rawValue)))

@@ -185,7 +185,8 @@ struct PlantedStory {
     lead(host(), to: unmarked)
     let marked = addLeaf()
     segments[marked].faults = [PlantedNode.Fault(code: .endingWithChoices)]
-    lead(marked, to: host())
+    // One that leads only back to the start is an ending.
+    lead(marked, to: 1 + random.below(chain - 2))
     lead(host(), to: marked)
     let wordless = addLeaf()
     segments[wordless].replaced["text"] = .text(random.pick(["", " \t\n", "\u{3000}\u{A0}"])).with(.emptyText)
@@ -207,7 +208,8 @@ struct PlantedStory {
     let somewhere = segments[chain].id
     var broken = choice("")
     broken["nextSegmentId"] = .text("nowhere at all \(choiceNumber)").with(.brokenChoice)
-    add(broken, to: host())
+    // Where the start has one, the authentic path may go on there.
+    add(broken, to: 1 + random.below(chain - 2))
     let own = host()
     var back = choice("")
     back["nextSegmentId"] = .text(segments[own].id).with(.selfChoice)
@@ -293,8 +295,7 @@ struct PlantedStory {
         segments[index].isEnding = false
         lead(index, to: 0)
       }
-      // That every segment is a trap is one finding.
-      segments[0].faults.append(PlantedNode.Fault(code: .authenticPathBroken))
+      // That every segment is a trap, and no path is complete, is one finding.
       for index in segments.indices { segments[index].isAuthentic = index == 0 }
       segmentsFaults.append(PlantedNode.Fault(code: .noEnding))
     }

@@ -29,7 +29,7 @@ private typealias Small = RulesStory
         Small.segment("a", isAuthentic: false, choices: [], more: ",\"isEnding\":true"))),
     Example("one segment", story: Small.of(Small.ending("a"))),
     Example(
-      "no ending", "no-ending /segments", "authentic-path-broken /segments/0",
+      "no ending", "no-ending /segments",
       "self-choice /segments/0/choices/0/nextSegmentId", story: Small.of(Small.segment("a", to: "a"))),
     Example(
       "authentic, but not from the start", "authentic-path-broken /segments/0",
@@ -87,7 +87,7 @@ private typealias Small = RulesStory
         Small.segment("a", to: "b"), Small.ending("b"), Small.segment("c", to: "d"),
         Small.segment("d", to: "c"))),
     Example(
-      "only reached through what is unreachable", "unreachable /segments/2", "unreachable /segments/3",
+      "only reached through what is unreachable", "unreachable /segments/2",
       story: Small.of(
         Small.segment("a", to: "b"), Small.ending("b"), Small.segment("c", to: "d"), Small.ending("d"))),
     Example(
@@ -95,8 +95,7 @@ private typealias Small = RulesStory
       story: Small.of(
         Small.segment("a", to: "b", "t"), Small.ending("b"), Small.segment("t", to: "t"))),
     Example(
-      "a dead end whose only choice is broken", "trap /segments/2",
-      "broken-choice /segments/2/choices/0/nextSegmentId",
+      "a dead end whose only choice is broken", "broken-choice /segments/2/choices/0/nextSegmentId",
       story: Small.of(
         Small.segment("a", to: "b", "t"), Small.ending("b"), Small.segment("t", to: "nowhere"))),
     Example(

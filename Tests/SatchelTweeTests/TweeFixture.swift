@@ -28,7 +28,8 @@ enum TweeFixture {
     // The table references the story's bytes.
     return withExtendedLifetime(story) {
       let table = story.analysis.table
-      let targets = table.choiceRange(0).map { index in
+      let targets = table.choiceRange(0).filter { !table.choices[$0].flags.contains(.isDynamic) }.map {
+        index in
         let choice = table.choices[index]
         let target = table.text.string(choice.target)
         return choice.flags.contains(.hasText) ? "\(table.text.string(choice.text)) -> \(target)" : target

@@ -1,14 +1,14 @@
 /// Finds strings that occur more than once, without a table of all of them.
 ///
 /// A Bloom filter excludes most records; only the remaining candidates are compared.
-enum DuplicateIDs {
+package enum DuplicateIDs {
   /// - Parameters:
   ///   - hash: returns the hash, by `StoryIDTable`, of the string of each of `count` records; nil for a
   ///     record without one
   ///   - bytes: returns the string of a record
   /// - Returns: the records whose string occurs earlier, each with the first record that has it
   @inline(__always)
-  static func find(
+  package static func find(
     count: Int, hash: (Int) -> UInt32?, bytes: (Int) -> UnsafeRawBufferPointer
   ) -> [(record: Int, earlier: Int)] {
     var seen = BloomFilter(count: count)

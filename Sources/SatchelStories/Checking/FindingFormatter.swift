@@ -1,60 +1,60 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
+import SatchelCore
 import SatchelJSON
 
 /// Turns faults into findings with messages and locations.
 struct FindingFormatter {
   private let analysis: StoryAnalysis
+  /// In the order of the file.
+  private let faults: ArraySlice<StoryFault>
+  /// For targets that do not exist, the segment that was probably meant.
+  private let nearest: [[UInt8]: Int]
   private let missing: MissingFiles?
-  private let lines: LineCounter
+  /// For the offsets of the other segments of duplicates, their places.
+  private var others: [Int: String] = [:]
 
   private var table: StoryTable { analysis.table }
 
-  init(_ analysis: StoryAnalysis, _ missing: MissingFiles? = nil) {
-    self.analysis = analysis
-    self.missing = missing
-    lines = LineCounter(analysis.table.text.source)
+  init(
+    _ analysis: StoryAnalysis, _ faults: ArraySlice<StoryFault>, nearest: [[UInt8]: Int] = [:],
+    _ missing: MissingFiles? = nil
+  ) {
+    (self.analysis, self.faults) = (analysis, faults)
+    (self.nearest, self.missing) = (nearest, missing)
+    var places = StoryPlaces(table)
+    let offsets = Set(faults.compactMap { $0.code == .duplicateSegment ? otherOffset($0) : nil })
+    for offset in offsets.ordered(by: { $0 < $1 }) { others[offset] = places.place(offset).text }
   }
 
-  /// Returns the findings of faults that are sorted by offset.
-  func findings(_ faults: some Collection<StoryFault>) -> [StoryFinding] {
-    var lines = lines
-    var file = -1
-    let nearest = nearestIDs(faults)
+  /// Returns the findings of the faults.
+  func findings() -> [StoryFinding] {
+    var places = StoryPlaces(table)
+    // Of the passage of the last finding.
+    var lines = (segment: Int32(-1), counter: LineCounter(UnsafeRawBufferPointer(start: nil, count: 0)))
     return faults.map { fault in
-      var offset = Int(fault.offset)
-      while file + 1 < table.files.count, table.files[file + 1].start <= offset {
-        file += 1
-        lines = LineCounter(UnsafeRawBufferPointer(rebasing: table.text.source[table.files[file].start...]))
+      if fault.segment >= 0, fault.segment != lines.segment {
+        lines = (fault.segment, LineCounter(table.text.bytes(table.segments[Int(fault.segment)].text)))
       }
-      if file >= 0 { offset -= table.files[file].start }
+      let place = places.place(Int(fault.offset))
       var finding = StoryFinding(
-        fault.code, severity: fault.severity, pointer: pointer(fault),
-        position: lines.position(offset), message: message(fault),
-        suggestion: suggestion(fault, nearest))
-      finding.file = file >= 0 ? table.files[file].name : nil
-      finding.scalarColumn = lines.scalarColumn
+        fault.code, severity: fault.severity, pointer: pointer(fault), position: place.position,
+        message: message(fault), suggestion: suggestion(fault))
+      finding.file = place.file
+      finding.scalarColumn = place.scalarColumn
+      (finding.passage, finding.isInPage) = (passage(fault, &lines.counter), table.origins != nil)
       return finding
     }
   }
 
-  private func nearestIDs(_ faults: some Collection<StoryFault>) -> [[UInt8]: Int] {
-    var missing: [[UInt8]] = []
-    var seen: Set<[UInt8]> = []
-    for fault in faults where fault.code == .brokenChoice && fault.choice >= 0 {
-      let target = Array(table.text.bytes(table.choices[Int(fault.choice)].target))
-      if seen.insert(target).inserted { missing.append(target) }
-    }
-    return NearestID.segments(for: missing, in: analysis)
+  /// Returns the place of a fault in the text of its passage.
+  private func passage(_ fault: StoryFault, _ lines: inout LineCounter) -> StoryFinding.Passage? {
+    guard table.isImported, fault.segment >= 0 else { return nil }
+    let segment = table.segments[Int(fault.segment)]
+    let position = lines.position(Int(fault.offset) - Int(segment.text.start))
+    return StoryFinding.Passage(
+      name: table.text.string(segment.id), line: position.line, column: position.column)
   }
 
-  private func suggestion(_ fault: StoryFault, _ nearest: [[UInt8]: Int]) -> String? {
+  private func suggestion(_ fault: StoryFault) -> String? {
     if fault.code == .missingAsset { return missing?.suggestion(fault) }
     guard fault.code == .brokenChoice, fault.choice >= 0 else { return nil }
     return nearest[Array(table.text.bytes(table.choices[Int(fault.choice)].target))].map { analysis.id($0) }
@@ -128,28 +128,41 @@ struct FindingFormatter {
   private func message(_ fault: StoryFault) -> String {
     let segment = Int(fault.segment)
     let field = fault.field?.name ?? ""
-    if table.isImported, fault.field == nil, table.notes.indices.contains(Int(fault.detail)) {
+    if table.isImported, fault.code == .wrongType || fault.code == .missingField,
+      table.notes.indices.contains(Int(fault.detail))
+    {
       let note = table.notes[Int(fault.detail)]
       return fault.segment >= 0 ? "\(subject(fault)) \(note)" : note
     }
     switch fault.code {
     case .noSegments: return "the story has no segments"
     case .brokenChoice:
-      return
-        "\(subject(fault)) leads to \(quoted(table.choices[Int(fault.choice)].target)), which does not exist"
+      let choice = table.choices[Int(fault.choice)]
+      let verb =
+        choice.flags.contains(.isDisplay) ? "\(name(segment)) displays" : "\(subject(fault)) leads to"
+      return "\(verb) \(quoted(choice.target)), which does not exist"
+        + more(fault, "that cannot be reached without it")
     case .noAuthenticPath: return "no segment is on the authentic path"
     case .unreachable:
-      return fault.isDowngraded
-        ? "\(subject(fault)) cannot be reached by links from \(name(0)); a menu, a macro or a script may lead there"
-        : "\(subject(fault)) cannot be reached from \(name(0))"
-    case .trap: return "no ending can be reached from \(subject(fault))"
-    case .noEnding: return "no ending can be reached from the first segment, \(name(0))"
+      return "\(subject(fault)) cannot be reached from \(name(0))" + more(fault, "that only it leads to")
+        + elsewhere(fault)
+    case .trap:
+      return "no ending can be reached from \(subject(fault))" + more(fault, "that it leads to")
+        + elsewhere(fault)
+    case .noEnding:
+      return "no ending can be reached from the first segment, \(name(0))" + elsewhere(fault)
     case .authenticPathBroken:
       return table.segments[0].flags.contains(.isAuthentic)
         ? "the authentic path ends at \(subject(fault)), which is not an ending and leads to no further authentic segment"
         : "the authentic path does not start at the first segment, \(name(0))"
     case .duplicateSegment:
-      return "the id \(quoted(segment)) is already used by segment \(fault.detail)"
+      guard fault.segment >= 0 else {
+        let name = quoted(table.replaced[Int(fault.detail)].name)
+        return
+          "the passage \(name) is replaced by the one of this name at \(others[otherOffset(fault)] ?? "")"
+      }
+      return
+        "the id \(quoted(segment)) is already used by segment \(fault.detail), at \(others[otherOffset(fault)] ?? "")"
     case .duplicateChoice:
       let id = quoted(table.choices[Int(fault.choice)].id)
       return fault.isDowngraded
@@ -177,9 +190,27 @@ struct FindingFormatter {
     case .missingAsset:
       let file = table.namedFiles[Int(fault.detail)]
       return "\(field) of \(subject(fault)) names \(quoted(file.path)), \(missing?.reason(fault) ?? "")"
+    case .conditionalDeadEnd:
+      return "each choice of \(subject(fault)) depends on a condition: where none is true, there is no way on"
     case .byteOrderMark: return "the text starts with a byte-order mark, which is ignored"
     case .duplicateStory, .unreadable, .notJSON, .notAStory: return fault.code.summary
     }
+  }
+
+  /// Returns the offset of the other segment of a duplicate.
+  private func otherOffset(_ fault: StoryFault) -> Int {
+    fault.segment < 0
+      ? Int(table.replaced[Int(fault.detail)].later) : Int(table.segments[Int(fault.detail)].start)
+  }
+
+  /// Returns the number of segments with faults that follow from this one.
+  private func more(_ fault: StoryFault, _ relation: String) -> String {
+    guard fault.detail > 0 else { return "" }
+    return ", with \(fault.detail) \(fault.detail == 1 ? "segment" : "segments") \(relation)"
+  }
+
+  private func elsewhere(_ fault: StoryFault) -> String {
+    fault.isDowngraded ? "; a menu, a macro or a script may lead there" : ""
   }
 
   private func wrongType(_ fault: StoryFault) -> String {
@@ -190,6 +221,7 @@ struct FindingFormatter {
       return "an element of \(field.name) of \(subject(fault)) must be a path or a reference to an asset"
     case .segments where fault.segment >= 0: return "a segment must be an object"
     case .choices where fault.choice >= 0: return "a choice must be an object"
+    case .entry: return "entry of \(subject(fault)) must be \"possible\""
     default: return "\(field.name) of \(subject(fault)) must be \(field.shape.name)"
     }
   }
@@ -201,36 +233,5 @@ struct FindingFormatter {
       span.minWords == span.maxWords
       ? "\(span.maxWords)" : "\(span.minWords) to \(span.maxWords)"
     return "\(minutes) minutes are estimated, but a reading has \(words) words"
-  }
-}
-
-/// Converts offsets to lines and columns, in one pass over the text when the offsets are ascending.
-struct LineCounter {
-  private let text: UnsafeRawBufferPointer
-  private var line = 1
-  private var lineStart = 0
-  /// The offset up to which line breaks are counted.
-  private var counted = 0
-  /// The number of UTF-8 continuation bytes in the line, up to that offset.
-  private var continued = 0
-
-  init(_ text: UnsafeRawBufferPointer) { self.text = text }
-
-  /// The column of the last position, in Unicode scalars instead of bytes.
-  var scalarColumn: Int { counted - lineStart - continued + 1 }
-
-  mutating func position(_ offset: Int) -> JSONPosition {
-    let offset = min(max(offset, 0), text.count)
-    if offset < counted { (line, lineStart, counted, continued) = (1, 0, 0, 0) }
-    while counted < offset, let base = text.baseAddress,
-      let end = memchr(base + counted, 0x0A, offset - counted)
-    {
-      line += 1
-      lineStart = UnsafeRawPointer(end) - base + 1
-      (counted, continued) = (lineStart, 0)
-    }
-    for byte in text[counted..<offset] where byte & 0xC0 == 0x80 { continued += 1 }
-    counted = offset
-    return JSONPosition(offset: offset, line: line, column: offset - lineStart + 1)
   }
 }

@@ -1,9 +1,11 @@
 /// The directed graph of a story: segments as nodes, choices as edges.
 ///
+/// An edge leads surely or possibly: possibly where a choice is dynamic, and perhaps leads to its target.
+///
 /// All traversals use lists instead of recursion, so that a chain of a million segments does not overflow the
 /// stack. Time and memory are proportional to segments plus choices.
 package struct StoryGraph {
-  /// For each choice, the segment that it leads to; -1 when there is no such segment.
+  /// For each choice, the segment that it surely leads to; -1 when there is no such segment.
   let targets: ContiguousArray<Int32>
   /// The segments by id; of equal ids, the first one.
   let ids: StoryIDTable
@@ -12,8 +14,14 @@ package struct StoryGraph {
 
   /// The choices of each segment, and whether it is an ending: what traversals read, without the rest of the
   /// segments' records, so that it fits into the processor's cache.
-  private let choices: ContiguousArray<Range<Int32>>
-  private let isEnding: ContiguousArray<Bool>
+  let choices: ContiguousArray<Range<Int32>>
+  let isEnding: ContiguousArray<Bool>
+  /// The first segments of every path.
+  private let opening: [Int32]
+  /// For each segment, the segments that it possibly leads to.
+  let possible: [Int32: [Int32]]
+  /// For each segment, those that it displays as its parts.
+  let parts: [Int32: [Int32]]
 
   @_optimize(speed)
   init(_ table: inout StoryTable) {
@@ -41,7 +49,7 @@ package struct StoryGraph {
       }
       initialized = count
     }
-    isEnding = ContiguousArray(unsafeUninitializedCapacity: count) { isEnding, initialized in
+    var isEnding = ContiguousArray<Bool>(unsafeUninitializedCapacity: count) { isEnding, initialized in
       for index in 0..<count { isEnding.initializeElement(at: index, to: table.isEnding(index)) }
       initialized = count
     }
@@ -51,7 +59,76 @@ package struct StoryGraph {
         ids.find(targetsOf: choices, in: text) { targets[$0] = Int32(truncatingIfNeeded: $1) }
       }
     }
+    possible = table.hasPossibleLinks ? Self.separatePossible(&table, &targets) : [:]
+    parts = Self.lists(table.includes)
+    opening = Self.opening(choices, targets)
+    if table.isImported {
+      for segment in 1..<max(1, count)
+      where Self.isRestart(segment, targets[table.choiceRange(segment)], opening)
+        && table.segments[segment].flags.isDisjoint(with: [.jumps, .isPart])
+      {
+        isEnding[segment] = true
+      }
+    }
+    self.isEnding = isEnding
     self.targets = targets
+  }
+
+  /// Moves the targets of dynamic choices to the links that are only possible. A segment with a dynamic choice that
+  /// has no target jumps.
+  private static func separatePossible(_ table: inout StoryTable, _ targets: inout ContiguousArray<Int32>)
+    -> [Int32: [Int32]]
+  {
+    var links: [StoryTable.Link] = []
+    for segment in table.segments.indices {
+      for choice in table.choiceRange(segment) where table.choices[choice].flags.contains(.isDynamic) {
+        if targets[choice] >= 0 {
+          links.append(StoryTable.Link(from: Int32(truncatingIfNeeded: segment), to: targets[choice]))
+          targets[choice] = -1
+        } else {
+          table.segments[segment].flags.insert(.jumps)
+        }
+      }
+    }
+    return lists(links)
+  }
+
+  private static func lists(_ links: [StoryTable.Link]) -> [Int32: [Int32]] {
+    var lists: [Int32: [Int32]] = [:]
+    for link in links { lists[link.from, default: []].append(link.to) }
+    return lists
+  }
+
+  /// Returns the first segments of every path: the first one, and those that only one way leads to from there.
+  private static func opening(
+    _ choices: ContiguousArray<Range<Int32>>, _ targets: ContiguousArray<Int32>
+  ) -> [Int32] {
+    guard !choices.isEmpty else { return [] }
+    var opening: [Int32] = [0]
+    while let last = opening.last, opening.count < maxOpening {
+      let targets = targets[Int(choices[Int(last)].lowerBound)..<Int(choices[Int(last)].upperBound)]
+      guard let next = targets.first, next >= 0, !opening.contains(next), targets.allSatisfy({ $0 == next })
+      else { break }
+      opening.append(next)
+    }
+    return opening
+  }
+
+  private static let maxOpening = 8
+
+  /// Whether choices lead only back to the first segment, or also to those after it, as "Play again" does in games,
+  /// whose formats cannot mark an ending.
+  private static func isRestart(
+    _ segment: Int, _ targets: ContiguousArray<Int32>.SubSequence, _ opening: [Int32]
+  ) -> Bool {
+    guard segment > 0, targets.contains(0) else { return false }
+    let earlier = opening.prefix { $0 != segment }
+    return targets.allSatisfy { $0 <= 0 || earlier.contains($0) }
+  }
+
+  /// Whether a segment is an ending that leads only back to the opening, where a path does not go on.
+  func isRestart(_ segment: Int) -> Bool {
+    isEnding[segment] && Self.isRestart(segment, targets(of: segment), opening)
   }
 
   /// Returns the segments that the choices of a segment lead to, -1 for a choice that leads nowhere.
@@ -89,15 +166,13 @@ package struct StoryGraph {
       }
     }
     var reach = Reach(order: order, from: from)
-    if !table.includes.isEmpty { enterParts(&reach, table) }
+    if !parts.isEmpty { enterParts(&reach) }
     return reach
   }
 
   /// Enters what reached segments display as their parts. The choices of parts are among their own.
-  private func enterParts(_ reach: inout Reach, _ table: StoryTable) {
+  private func enterParts(_ reach: inout Reach) {
     reach.partsStart = reach.order.count
-    var parts: [Int32: [Int32]] = [:]
-    for include in table.includes { parts[include.from, default: []].append(include.to) }
     var next = 0
     while next < reach.order.count {
       let segment = reach.order[next]
@@ -157,102 +232,6 @@ package struct StoryGraph {
   /// Returns the number of endings that were entered.
   func endings(_ reach: Reach) -> Int {
     reach.entered.reduce(0) { $0 + (isEnding[Int($1)] ? 1 : 0) }
-  }
-
-  /// Returns, for each segment, whether it can be reached when code leads to every segment that it names.
-  func mayReach(_ table: StoryTable, _ reach: Reach) -> ContiguousArray<Bool> {
-    var result = ContiguousArray(repeating: false, count: table.segments.count)
-    var open: ContiguousArray<Int32> = []
-    func enter(_ segment: Int32) {
-      guard segment >= 0, !result[Int(segment)] else { return }
-      result[Int(segment)] = true
-      open.append(segment)
-    }
-    var parts: [Int32: [Int32]] = [:]
-    for include in table.includes { parts[include.from, default: []].append(include.to) }
-    reach.order.forEach(enter)
-    for mention in table.mentions { enter(mention.to) }
-    while let segment = open.popLast() {
-      for target in targets(of: Int(segment)) { enter(target) }
-      parts[segment]?.forEach(enter)
-    }
-    return result
-  }
-
-  /// Returns, for each segment, whether an ending can be reached from it. Code that names a segment may lead there.
-  func reachesEnding(_ table: StoryTable) -> ContiguousArray<Bool> {
-    var result = isEnding
-    if table.isImported {
-      for segment in result.indices
-      where table.segments[segment].flags.contains(.jumps) || isRestart(segment) {
-        result[segment] = true
-      }
-    }
-    if table.mentions.isEmpty, sweep(&result) { return result }
-    searchBackwards(&result, table)
-    return result
-  }
-
-  /// The number of sweeps after which searching backwards costs less.
-  private static let maxSweeps = 4
-
-  /// Marks the segments with a choice that leads to a marked one, from the last segment to the first, until nothing
-  /// changes. Most choices lead forward, so that a sweep or two mark all; the search below needs the reversed edges,
-  /// which take as long as ten sweeps.
-  ///
-  /// - Returns: whether nothing changed at last
-  @_optimize(speed)
-  private func sweep(_ result: inout ContiguousArray<Bool>) -> Bool {
-    result.withUnsafeMutableBufferPointer { result in
-      choices.withUnsafeBufferPointer { choices in
-        targets.withUnsafeBufferPointer { targets in
-          for _ in 0..<Self.maxSweeps {
-            var hasChanged = false
-            var isComplete = true
-            for segment in result.indices.reversed() where !result[segment] {
-              var reaches = false
-              for choice in Int(choices[segment].lowerBound)..<Int(choices[segment].upperBound) {
-                let target = targets[choice]
-                if target >= 0, result[Int(target)] { reaches = true }
-              }
-              result[segment] = reaches
-              hasChanged = hasChanged || reaches
-              isComplete = isComplete && reaches
-            }
-            if isComplete || !hasChanged { return true }
-          }
-          return false
-        }
-      }
-    }
-  }
-
-  /// Marks the segments from which a marked one can be reached, by searching backwards from these.
-  private func searchBackwards(_ result: inout ContiguousArray<Bool>, _ table: StoryTable) {
-    let sources = Sources(table, targets)
-    var open = ContiguousArray(
-      result.indices.lazy.filter { [result] in result[$0] }.map { Int32(truncatingIfNeeded: $0) })
-    var mentioning: [Int32: [Int32]] = [:]
-    for mention in table.mentions where mention.from >= 0 {
-      mentioning[mention.to, default: []].append(mention.from)
-    }
-    while let segment = open.popLast() {
-      for source in sources.of(Int(segment)) where !result[Int(source)] {
-        result[Int(source)] = true
-        open.append(source)
-      }
-      if mentioning.isEmpty { continue }
-      for source in mentioning[segment] ?? [] where !result[Int(source)] {
-        result[Int(source)] = true
-        open.append(source)
-      }
-    }
-  }
-
-  /// Whether all choices of a segment lead back to the first one, as "Play again" does in Twine's games, which
-  /// cannot mark an ending.
-  private func isRestart(_ segment: Int) -> Bool {
-    segment > 0 && targets(of: segment).allSatisfy { $0 == 0 }
   }
 
   /// The reversed edges: for each segment, the segments that lead to it, in one array.

@@ -125,7 +125,7 @@ package struct StoryIDTable {
   }
 
   /// Returns a hash with a seed for each process, so that ids cannot be chosen to collide.
-  static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 { StoryHash.process(bytes) }
+  package static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 { StoryHash.process(bytes) }
 }
 
 /// A keyed hash of ids, by multiplication with secret words, of which both halves of the product are kept, as wyhash

@@ -48,14 +48,16 @@ extension StoryReport {
 
   /// - Parameter folder: the folder of the story's file; nil when it is unknown, so that no file is looked for
   init(_ analysis: StoryAnalysis, folder: String? = nil, maxFindings: Int = StoryReport.maxFindings) {
-    var faults = StoryRules.faults(of: analysis)
+    let rules = StoryRules(analysis)
+    var faults = rules.faults
     let missing = folder.map { MissingFiles(of: analysis.table, in: $0) }
     if let missing, !missing.faults.isEmpty {
       faults = ContiguousArray((faults + missing.faults).ordered { $0.offset < $1.offset })
     }
     errorCount = faults.reduce(0) { $0 + ($1.severity == .error ? 1 : 0) }
     warningCount = faults.count - errorCount
-    findings = FindingFormatter(analysis, missing).findings(faults.prefix(maxFindings))
+    findings =
+      FindingFormatter(analysis, faults.prefix(maxFindings), nearest: rules.nearest, missing).findings()
     statistics = StoryStatistics(analysis)
   }
 
@@ -99,8 +101,12 @@ extension StoryFinding {
   public func text(name: String) -> String {
     let hint = suggestion.map { "; did you mean \"\($0)\"?" } ?? ""
     let name = path(in: name)
+    // The lines of a page are long, and not those of the passage.
+    let passage =
+      isInPage ? passage.map { "passage \"\($0.name)\", line \($0.line), column \($0.column): " } : nil
     let line =
-      "\(name):\(position.line):\(position.column): \(severity.rawValue): \(message)\(hint) [\(code.rawValue)]"
+      "\(name):\(position.line):\(position.column): \(severity.rawValue): \(passage ?? "")\(message)\(hint)"
+      + " [\(code.rawValue)]"
     // Ids are user input: a line break or a terminal escape in one must not reach the output.
     return String(
       String.UnicodeScalarView(

@@ -1,28 +1,40 @@
 import SatchelCore
 /// Checks all rules of a story, without disk or clock, in time linear in segments plus choices.
+///
+/// A fault that only follows from another one is no finding, but counted in the other one.
 struct StoryRules {
-  private let analysis: StoryAnalysis
-  private var faults: ContiguousArray<StoryFault>
+  let analysis: StoryAnalysis
+  /// The faults in the order of the file.
+  var faults: ContiguousArray<StoryFault>
+  /// For targets that do not exist, the segment that was probably meant.
+  private(set) var nearest: [[UInt8]: Int] = [:]
+  /// The indices in `faults` of choices whose targets do not exist.
+  var broken: [Int] = []
 
-  private var table: StoryTable { analysis.table }
+  var table: StoryTable { analysis.table }
 
-  /// Returns the faults of a story, in the order of its file.
-  static func faults(of analysis: StoryAnalysis) -> ContiguousArray<StoryFault> {
-    var rules = StoryRules(analysis: analysis, faults: analysis.table.faults)
-    rules.checkHeader()
+  init(_ analysis: StoryAnalysis) {
+    (self.analysis, faults) = (analysis, analysis.table.faults)
+    checkHeader()
     if analysis.table.segments.isEmpty {
-      rules.checkSegmentCount()
+      checkSegmentCount()
     } else {
-      rules.checkIDs()
-      rules.checkChoices()
-      rules.checkReach()
-      rules.checkEndings()
-      rules.checkAuthenticPath()
+      checkIDs()
+      checkChoices()
+      let missing = missingTargets()
+      if !missing.isEmpty {
+        nearest = LookAlike.segments(for: missing, in: analysis)
+        let rest = missing.filter { nearest[$0] == nil }
+        nearest.merge(NearestID.segments(for: rest, in: analysis)) { one, _ in one }
+      }
+      checkReach()
+      checkEndings()
+      checkAuthenticPath()
     }
-    return ContiguousArray(rules.faults.ordered { $0.offset < $1.offset })
+    faults = ContiguousArray(faults.ordered { $0.offset < $1.offset })
   }
 
-  private mutating func note(
+  mutating func note(
     _ code: StoryFinding.Code, at offset: Int, segment: Int = -1, choice: Int = -1, field: StoryField? = nil,
     detail: Int = -1, isDowngraded: Bool = false
   ) {
@@ -33,8 +45,12 @@ struct StoryRules {
         isDowngraded: isDowngraded))
   }
 
-  private mutating func note(_ code: StoryFinding.Code, segment: Int, isDowngraded: Bool = false) {
-    note(code, at: Int(table.segments[segment].start), segment: segment, isDowngraded: isDowngraded)
+  mutating func note(
+    _ code: StoryFinding.Code, segment: Int, detail: Int = -1, isDowngraded: Bool = false
+  ) {
+    note(
+      code, at: Int(table.segments[segment].start), segment: segment, detail: detail,
+      isDowngraded: isDowngraded)
   }
 
   // MARK: - The header
@@ -106,7 +122,9 @@ struct StoryRules {
     let choice = table.choices[index]
     if choice.flags.contains(.isIncluded) { return }
     let offset = table.text.origin(of: choice.target) - quote
+    if choice.flags.contains(.isDynamic) { return }
     if analysis.graph.targets[index] < 0 {
+      broken.append(faults.count)
       note(.brokenChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
     } else if table.segments[segment].flags.contains(.hasID),
       table.text.haveSameBytes(choice.target, table.segments[segment].id)
@@ -151,52 +169,5 @@ struct StoryRules {
       let earlier = seen.insert(index, text.bytes(table.choices[index].text))
       if let earlier { note(index, earlier) }
     }
-  }
-
-  // MARK: - Paths
-
-  private mutating func checkReach() {
-    let isUncertain = analysis.hasUncertainPaths
-    let mayBeReached =
-      table.mentions.isEmpty || isUncertain ? nil : analysis.graph.mayReach(table, analysis.reach)
-    for segment in table.segments.indices where !analysis.reach.contains(segment) {
-      let flags = table.segments[segment].flags
-      if flags.contains(.hasID), !flags.contains(.isDuplicate) {
-        note(.unreachable, segment: segment, isDowngraded: isUncertain || mayBeReached?[segment] == true)
-      }
-    }
-  }
-
-  private mutating func checkEndings() {
-    // Where no ending can be reached at all, every reachable segment is a trap: one finding says it.
-    let hasEnding = analysis.reachesEnding[0]
-    for segment in table.segments.indices {
-      let record = table.segments[segment]
-      if hasEnding, analysis.reach.contains(segment), !analysis.reachesEnding[segment],
-        !record.flags.contains(.isPart)
-      {
-        note(.trap, segment: segment)
-      }
-      if record.flags.contains(.isMarkedEnding) {
-        if record.choiceCount > 0 { note(.endingWithChoices, segment: segment) }
-      } else if record.choiceCount == 0, record.flags.contains(.hasChoices), !table.isImported {
-        note(.unmarkedEnding, segment: segment)
-      }
-    }
-    if !hasEnding {
-      note(.noEnding, at: table.segmentsStart ?? table.start, field: .segments)
-    }
-  }
-
-  private mutating func checkAuthenticPath() {
-    let hasAuthentic = table.segments.contains { $0.flags.contains(.isAuthentic) }
-    guard hasAuthentic else {
-      if !table.isImported {
-        note(.noAuthenticPath, at: table.segmentsStart ?? table.start, field: .segments)
-      }
-      return
-    }
-    let (path, isComplete) = analysis.authenticPath()
-    if !isComplete { note(.authenticPathBroken, segment: path.last ?? 0) }
   }
 }

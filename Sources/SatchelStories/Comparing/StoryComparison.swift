@@ -56,12 +56,12 @@ struct StoryComparison {
     if start(old) != start(new) { diff.start = (start(old), start(new)) }
   }
 
-  /// Adds a broken position for a reachable segment that is unreachable or a trap in the new version.
+  /// Adds a broken position for a reachable segment that is surely unreachable or a trap in the new version.
   private mutating func comparePosition(_ index: Int, _ match: Int) {
     guard old.reach.contains(index) else { return }
-    if !new.reachesEnding[match], old.reachesEnding[index] {
+    if !new.canEnd(match), old.canEnd(index) {
       diff.broken.append(StoryDiff.BrokenPosition(segment: old.id(index), reason: .trap, suggestion: nil))
-    } else if !new.reach.contains(match), !new.hasUncertainPaths {
+    } else if !new.canReach(match) {
       diff.broken.append(
         StoryDiff.BrokenPosition(segment: old.id(index), reason: .unreachable, suggestion: nil))
     }

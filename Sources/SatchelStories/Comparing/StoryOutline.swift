@@ -13,11 +13,18 @@ enum StoryOutline {
       var segment: JSONObject = ["text": .string(digest(of: analysis, index))]
       if table.segments[index].flags.contains(.hasID) { segment["id"] = .string(analysis.id(index)) }
       if table.segments[index].flags.contains(.isMarkedEnding) { segment["isEnding"] = true }
+      if table.segments[index].flags.contains(.mayBeEntered) || index == 0 && table.hasOutsideLinks {
+        segment["entry"] = "possible"
+      }
       segment["choices"] = .array(
         table.choiceRange(index).compactMap { index -> JSONValue? in
           let choice = table.choices[index]
-          guard choice.flags.contains(.hasTarget) else { return nil }
-          return ["nextSegmentId": .string(table.text.string(choice.target))]
+          var json = JSONObject()
+          if choice.flags.contains(.isDynamic) { json["dynamic"] = true }
+          if choice.flags.contains(.hasTarget) {
+            json["nextSegmentId"] = .string(table.text.string(choice.target))
+          }
+          return json.isEmpty ? nil : .object(json)
         })
       return .object(segment)
     }

@@ -6,7 +6,6 @@ import SatchelStorage
 struct StoryRelocation {
   private let old: StoryAnalysis
   private let new: StoryAnalysis
-  private let isUncertain: Bool
   private let broken: [StoryName: StoryDiff.BrokenPosition]
   /// For each removed segment that has a successor in the new version, the successor.
   let successors: [(from: String, to: String)]
@@ -15,7 +14,6 @@ struct StoryRelocation {
   init(old: StoryAnalysis, new: StoryAnalysis) {
     self.old = old
     self.new = new
-    isUncertain = new.hasUncertainPaths
     let diff = StoryComparison(old: old, new: new, isOutline: true).diff
     broken = Dictionary(diff.broken.map { (StoryName($0.segment), $0) }, uniquingKeysWith: { one, _ in one })
     var successors: [(from: String, to: String)] = []
@@ -34,7 +32,7 @@ struct StoryRelocation {
     let isGone = new.segment(position) == nil
     guard let reason = isGone ? StoryDiff.BrokenPosition.Reason.removed : known?.reason else { return nil }
     // Where the story has no ending at all, no segment is better than another one.
-    if reason == .trap, new.reachesEnding.first != true { return nil }
+    if reason == .trap, new.table.segments.isEmpty || !new.canEnd(0) { return nil }
     guard let target = known?.suggestion ?? predecessor(of: position) ?? firstSegment,
       !target.hasSameBytes(as: position)
     else { return nil }
@@ -69,6 +67,6 @@ struct StoryRelocation {
     guard old.table.segments[segment].flags.contains(.hasID), let match = new.segment(id) else {
       return false
     }
-    return broken[StoryName(id)] == nil && (isUncertain || new.reach.contains(match))
+    return broken[StoryName(id)] == nil && new.canReach(match)
   }
 }

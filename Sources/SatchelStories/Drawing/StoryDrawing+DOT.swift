@@ -16,7 +16,7 @@ extension StoryDrawing {
 
   private func attributes(_ node: Node, _ index: Int) -> String {
     var attributes = ["label=\(Self.quoted(node.label))"]
-    if index >= segmentCount { attributes.append("style=dashed") }
+    if index >= segmentCount || node.isPossible { attributes.append("style=dashed") }
     if node.isStart { attributes.append("shape=house") }
     if node.isEnding { attributes.append("peripheries=2") }
     if node.isAuthentic { attributes.append("color=\"#1f6feb\", penwidth=2") }
@@ -33,6 +33,7 @@ extension StoryDrawing {
     var attributes = ["label=\(Self.quoted(edge.label))"]
     if edge.isAuthentic { attributes.append("color=\"#1f6feb\", penwidth=2") }
     if edge.isBroken { attributes.append("color=\"#cf222e\", style=dashed") }
+    if edge.isPossible { attributes.append("style=dashed") }
     return attributes.joined(separator: ", ")
   }
 

@@ -9,7 +9,7 @@ extension StoryDrawing {
       lines.append("  n\(index)\(shape.0)\(label)\(shape.1)")
     }
     for edge in edges {
-      let arrow = edge.isBroken ? "-.->" : edge.isAuthentic ? "==>" : "-->"
+      let arrow = edge.isBroken || edge.isPossible ? "-.->" : edge.isAuthentic ? "==>" : "-->"
       let label = edge.label.isEmpty ? "" : "|\(Self.quoted(edge.label))|"
       lines.append("  n\(edge.from) \(arrow)\(label) n\(edge.to)")
     }

@@ -5,6 +5,8 @@ struct StoryDrawing {
     var isStart = false
     var isEnding = false
     var isAuthentic = false
+    /// It can only possibly be reached.
+    var isPossible = false
     var severity: StoryFinding.Severity?
     /// The codes of its findings.
     var codes: [String] = []
@@ -16,9 +18,12 @@ struct StoryDrawing {
     var label: String
     var isAuthentic = false
     var isBroken = false
+    /// It leads only possibly to its target.
+    var isPossible = false
   }
 
-  /// The segments in the order of the file, followed by the missing segments that choices lead to.
+  /// The segments in the order of the file, followed by the missing segments that choices lead to, and by one for what
+  /// only the game knows.
   private(set) var nodes: [Node] = []
   private(set) var edges: [Edge] = []
   let segmentCount: Int
@@ -37,17 +42,28 @@ struct StoryDrawing {
         Node(
           label: record.flags.contains(.hasID) ? analysis.id(index) : "(segment \(index))",
           isStart: index == 0,
-          isEnding: table.isEnding(index), isAuthentic: record.flags.contains(.isAuthentic)))
+          isEnding: analysis.graph.isEnding[index], isAuthentic: record.flags.contains(.isAuthentic),
+          isPossible: !analysis.reach.contains(index) && analysis.canReach(index)))
     }
-    markFaults(StoryRules.faults(of: analysis))
+    markFaults(StoryRules(analysis).faults)
     var missing: [[UInt8]: Int] = [:]
+    var unknown: Int?
     for index in table.segments.indices {
-      for choice in table.choiceRange(index) where table.choices[choice].flags.contains(.hasTarget) {
+      for choice in table.choiceRange(index) {
         let record = table.choices[choice]
+        let isDynamic = record.flags.contains(.isDynamic)
+        guard record.flags.contains(.hasTarget) || isDynamic else { continue }
         var edge = Edge(
           from: index, to: Int(analysis.graph.targets[choice]),
-          label: Self.short(table.text.string(record.text)))
-        if edge.to < 0 {
+          label: Self.short(table.text.string(record.text)), isPossible: isDynamic)
+        if isDynamic {
+          let target = analysis.graph.ids.find(table.text.bytes(record.target)) ?? unknown ?? nodes.count
+          edge.to = target
+          if target == nodes.count {
+            unknown = target
+            nodes.append(Node(label: "?", isPossible: true, codes: ["dynamic"]))
+          }
+        } else if edge.to < 0 {
           let name = Array(table.text.bytes(record.target))
           edge.to = missing[name] ?? nodes.count
           edge.isBroken = true

@@ -41,7 +41,7 @@ extension StoryRecord.Content {
     let header = StoryHeader(analysis.table)
     guard let id = analysis.storyID(in: file), StoryID.isName(id) else {
       let fault = analysis.table.faults.first { $0.segment < 0 && $0.field == .id }
-      let finding = fault.flatMap { FindingFormatter(analysis).findings([$0]).first }
+      let finding = fault.flatMap { FindingFormatter(analysis, [$0]).findings().first }
       return .problem(finding.map { StoryFailure($0) } ?? StoryFailure(code: .invalidID, message: "no id"))
     }
     let texts = [

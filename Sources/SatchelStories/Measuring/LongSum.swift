@@ -39,9 +39,11 @@ struct LongSum {
         let row = index * width
         for limb in 1..<max(1, width) { sums[row + limb] = 0 }
         // The carry of the previous block; an ending adds one path.
-        sums[row] = carries[index] + (done == 0 && table.isEnding(segment) ? 1 : 0)
+        sums[row] = carries[index] + (done == 0 && analysis.graph.isEnding[segment] ? 1 : 0)
         carries[index] = 0
-        for choice in table.choiceRange(segment) where targets[choice] >= 0 {
+        // Where a path ends, its choices lead back to the start.
+        for choice in table.choiceRange(segment)
+        where targets[choice] >= 0 && !analysis.graph.isRestart(segment) {
           let other = Int(position[Int(targets[choice])])
           if other >= 0 { carries[index] += Self.add(other * width, to: row, width: width, in: &sums) }
         }
@@ -75,7 +77,7 @@ struct LongSum {
     let table = analysis.table
     var logarithms = ContiguousArray<Double>(repeating: -.infinity, count: table.segments.count)
     for segment in order.reversed() {
-      var total = table.isEnding(Int(segment)) ? 0 : -Double.infinity
+      var total = analysis.graph.isEnding[Int(segment)] ? 0 : -Double.infinity
       for choice in table.choiceRange(Int(segment)) where analysis.graph.targets[choice] >= 0 {
         let other = logarithms[Int(analysis.graph.targets[choice])]
         let (less, more) = (min(total, other), max(total, other))

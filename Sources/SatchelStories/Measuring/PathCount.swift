@@ -1,4 +1,5 @@
-/// The number of different paths, sequences of choices, from a story's start to an ending.
+/// The number of different paths, sequences of choices, from a story's start to an ending. Choices that are dynamic do
+/// not count, and an ending whose choices lead only back to the start ends a path.
 public enum PathCount: Equatable, Sendable {
   /// A finite number. At `UInt64.max` the value saturates, and `isExact` is false.
   case finite(UInt64, isExact: Bool)
@@ -62,10 +63,10 @@ struct PathCounter {
 
   private func sum(over order: ContiguousArray<Int32>) -> UInt64 {
     guard let first = order.first else { return 0 }
-    let table = analysis.table
-    var paths = ContiguousArray<UInt64>(repeating: 0, count: table.segments.count)
+    let count = analysis.table.segments.count
+    var paths = ContiguousArray<UInt64>(repeating: 0, count: count)
     for segment in order.reversed() {
-      var total: UInt64 = table.isEnding(Int(segment)) ? 1 : 0
+      var total: UInt64 = analysis.graph.isEnding[Int(segment)] ? 1 : 0
       for target in analysis.graph.targets(of: Int(segment)) where target >= 0 {
         let (next, overflow) = total.addingReportingOverflow(paths[Int(target)])
         total = overflow ? .max : next
@@ -89,6 +90,7 @@ struct PathCounter {
     var total = 0
     for segment in analysis.reach.entered where isOnPath(Int(segment)) {
       total += 1
+      if graph.isRestart(Int(segment)) { continue }
       for target in graph.targets(of: Int(segment)) where target >= 0 { incoming[Int(target)] += 1 }
       // Every segment on a path is reachable from the start, so an edge to the start closes a cycle.
       if incoming[0] > 0 { return nil }
@@ -99,6 +101,7 @@ struct PathCounter {
     while next < order.count {
       let segment = Int(order[next])
       next += 1
+      if graph.isRestart(segment) { continue }
       for target in graph.targets(of: segment) where target >= 0 {
         incoming[Int(target)] -= 1
         if incoming[Int(target)] == 0, isOnPath(Int(target)) { order.append(target) }

@@ -3,6 +3,7 @@ import SatchelJSON
 /// The statistics of a story.
 public struct StoryStatistics: Equatable, Sendable, JSONConvertible {
   public var segments: Int
+  /// The choices whose targets are known, each once.
   public var choices: Int
   /// The number of endings that can be reached.
   public var endings: Int
@@ -31,7 +32,7 @@ extension StoryStatistics {
     let table = analysis.table
     let counter = PathCounter(analysis)
     segments = table.segments.count
-    choices = table.choices.count - table.includedChoices
+    choices = table.countedChoices
     endings = analysis.graph.endings(analysis.reach)
     words = table.segments.reduce(0) { $0 + Int($1.words) }
     shortestPath = analysis.nearestEnding.map { analysis.reach.path(to: $0).count }

@@ -12,6 +12,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
   case estimatedReadingMinutes, ageRange, tags, isPurchased, segments
   case text, isAuthenticPath, isEnding, choices, nextSegmentId
   case image, sound, language
+  case dynamic, entry
 
   var name: StaticString {
     switch self {
@@ -35,6 +36,8 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
     case .image: "image"
     case .sound: "sound"
     case .language: "language"
+    case .dynamic: "dynamic"
+    case .entry: "entry"
     }
   }
 
@@ -66,7 +69,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
   var shape: Shape {
     switch self {
     case .estimatedReadingMinutes: .integer
-    case .isPurchased, .isAuthenticPath, .isEnding: .flag
+    case .isPurchased, .isAuthenticPath, .isEnding, .dynamic: .flag
     case .tags, .segments, .choices: .list
     case .image, .sound: .media
     default: .text
@@ -75,7 +78,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
 
   var isOptional: Bool {
     switch self {
-    case .originalSource, .culturalOrigin, .isEnding, .image, .sound, .language: true
+    case .originalSource, .culturalOrigin, .isEnding, .image, .sound, .language, .dynamic, .entry: true
     default: false
     }
   }
@@ -85,9 +88,9 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
     .estimatedReadingMinutes, .ageRange, .tags, .isPurchased, .segments, .image, .sound, .language,
   ]
   static let ofSegment: [StoryField] = [
-    .id, .text, .choices, .isAuthenticPath, .isEnding, .image, .sound,
+    .id, .text, .choices, .isAuthenticPath, .isEnding, .image, .sound, .entry,
   ]
-  static let ofChoice: [StoryField] = [.id, .text, .nextSegmentId, .image, .sound]
+  static let ofChoice: [StoryField] = [.id, .text, .nextSegmentId, .image, .sound, .dynamic]
 }
 
 /// A set of fields.
@@ -106,4 +109,5 @@ struct StoryFields: OptionSet, Sendable {
   static let requiredOfStory = StoryFields(required: StoryField.ofStory)
   static let requiredOfSegment = StoryFields(required: StoryField.ofSegment)
   static let requiredOfChoice = StoryFields(required: StoryField.ofChoice)
+  static let requiredOfDynamicChoice = requiredOfChoice.subtracting(StoryFields(.nextSegmentId))
 }

@@ -32,6 +32,7 @@ extension StoryReader {
     case .isAuthenticPath: if value.isTrue { segment.flags.insert(.isAuthentic) }
     case .isEnding: if value.isTrue { segment.flags.insert(.isMarkedEnding) }
     case .image, .sound: storeMedia(value, field)
+    case .entry: storeEntry(value)
     default: break
     }
   }
@@ -54,8 +55,31 @@ extension StoryReader {
       choice.targetHash = hash(of: choice.target)
       choice.flags.rawValue |= StoryTable.ChoiceFlags.hasTarget.rawValue
     case .image, .sound: storeMedia(value, field)
+    case .dynamic: if value.isTrue { choice.flags.insert(.isDynamic) }
     default: break
     }
+  }
+
+  /// Stores whether the segment may be entered from outside; the first one: whether all of them may.
+  @inline(never)
+  private mutating func storeEntry(_ value: Value) {
+    guard value.kind == .string else { return }
+    guard bytes(value.slice).elementsEqual("possible".utf8) else {
+      return note(.wrongType, at: offset(value), .entry)
+    }
+    segment.flags.insert(.mayBeEntered)
+    table.hasPossibleLinks = true
+    if table.segments.isEmpty { table.hasOutsideLinks = true }
+  }
+
+  /// Notes the fields that a dynamic choice lacks. It may have no target, and no text when it is not offered.
+  @inline(never)
+  mutating func endDynamicChoice(_ present: StoryFields) {
+    table.hasPossibleLinks = true
+    let index = Int32(truncatingIfNeeded: table.choices.count)
+    let first = (table.faults.lastIndex { $0.choice != index } ?? -1) + 1
+    table.faults.replaceSubrange(first..., with: table.faults[first...].filter { $0.code != .emptyText })
+    noteMissing(.requiredOfDynamicChoice, present, of: StoryField.ofChoice, at: choice.start)
   }
 
   /// Returns a slice with the bytes of a string, its escapes resolved.

@@ -176,7 +176,11 @@ package struct StoryReader: ~Copyable {
       if let field = keys.field { store(value, choice: field) }
       if let key = keys.extra { keepExtra(key, value) }
     }
-    noteMissing(.requiredOfChoice, keys.known, of: StoryField.ofChoice, at: choice.start)
+    if choice.flags.rawValue & StoryTable.ChoiceFlags.isDynamic.rawValue == 0 {
+      noteMissing(.requiredOfChoice, keys.known, of: StoryField.ofChoice, at: choice.start)
+    } else {
+      endDynamicChoice(keys.known)
+    }
     container = .choices
   }
 

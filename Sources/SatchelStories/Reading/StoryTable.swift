@@ -22,8 +22,8 @@ package struct StoryTable {
   }
 
   package struct Flags: OptionSet {
-    package var rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package var rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     // Another module would call those of the standard library, unspecialized: a fifth of reading Twee.
     package func contains(_ member: Flags) -> Bool { rawValue & member.rawValue == member.rawValue }
@@ -37,10 +37,12 @@ package struct StoryTable {
     package static let isTextEscaped = Flags(rawValue: 16)
     /// An earlier segment has the same id.
     package static let isDuplicate = Flags(rawValue: 32)
-    /// A macro may lead from here to a segment that is known only when the story is played.
+    /// A dynamic choice leads from here to a segment that only the game knows.
     package static let jumps = Flags(rawValue: 64)
     /// The segment is only displayed as a part of others, and no choice leads to it.
     package static let isPart = Flags(rawValue: 128)
+    /// The segment may be entered from outside of the choices: by a menu or a script.
+    package static let mayBeEntered = Flags(rawValue: 256)
     /// Of a segment that was imported.
     package static let imported: Flags = [.hasID, .hasChoices]
   }
@@ -72,6 +74,10 @@ package struct StoryTable {
     package static let hasTarget = ChoiceFlags(rawValue: 4)
     /// A copy of a choice of another segment, which is displayed as a part of this one.
     package static let isIncluded = ChoiceFlags(rawValue: 8)
+    /// The choice leads where only the game knows: perhaps to its target, if it has one.
+    package static let isDynamic = ChoiceFlags(rawValue: 16)
+    /// Not a choice, but a macro that displays its target, which does not exist.
+    package static let isDisplay = ChoiceFlags(rawValue: 32)
   }
 
   /// A scalar of the story's header.
@@ -104,15 +110,18 @@ package struct StoryTable {
   package var notes: [String] = []
   /// The files of an imported story that has several.
   package var files: [File] = []
-  /// Whether an imported story has links to segments from menus or scripts, outside of segments.
+  /// For a text that was extracted from a file of another form, where its bytes are in the file.
+  package var origins: StoryOrigins?
+  /// Whether menus or scripts, outside of segments, may lead to any segment.
   package var hasOutsideLinks = false
+  /// Whether choices are dynamic, or segments may be entered from outside: what `StoryGraph` has to look for.
+  package var hasPossibleLinks = false
   /// For an imported story, the segments that are displayed as a part of others.
   package var includes: [Link] = []
-  /// For an imported story, the segments whose names occur in code that may lead there; `from` is -1 for code
-  /// outside of segments.
-  package var mentions: [Link] = []
   /// The number of choices that are copies.
   package var includedChoices = 0
+  /// For an imported story, the passages that a later one of the same name replaces.
+  package var replaced: [Replaced] = []
 
   /// A file of an imported story that has several, and the offset of its first byte in the text.
   package struct File: Equatable, Sendable {
@@ -146,6 +155,15 @@ package struct StoryTable {
     }
   }
 
+  /// A passage that a later one of the same name replaces.
+  package struct Replaced {
+    package var name: StorySlice
+    /// The offset of the later one.
+    package var later: UInt32
+
+    package init(name: StorySlice, later: UInt32) { (self.name, self.later) = (name, later) }
+  }
+
   /// A pair of segments, by their indices.
   package struct Link {
     package var from: Int32
@@ -156,13 +174,9 @@ package struct StoryTable {
 
   package init(text: StoryText) { self.text = text }
 
-  /// Computes the hashes of all ids and targets, for a reader that did not compute them while reading.
-  package mutating func hashIDs() {
-    for index in segments.indices {
-      segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id))
-    }
+  /// Computes the hashes of all targets, for a reader that did not compute them while reading.
+  package mutating func hashTargets() {
     for index in choices.indices {
-      choices[index].idHash = StoryIDTable.hash(text.bytes(choices[index].id))
       choices[index].targetHash = StoryIDTable.hash(text.bytes(choices[index].target))
     }
   }
@@ -170,6 +184,12 @@ package struct StoryTable {
   /// The number of segments that are not only parts of others, which come last.
   package var partsStart: Int {
     segments.count - segments.reversed().prefix { $0.flags.contains(.isPart) }.count
+  }
+
+  /// The number of choices, each once, without dynamic ones.
+  var countedChoices: Int {
+    guard includedChoices > 0 || hasPossibleLinks else { return choices.count }
+    return choices.count { $0.flags.isDisjoint(with: [.isIncluded, .isDynamic, .isDisplay]) }
   }
 
   /// Returns the indices in `choices` of a segment's choices.
@@ -182,9 +202,7 @@ package struct StoryTable {
   /// Returns the id of a choice; for an imported one, its segment's id and its number in the segment.
   package func choiceID(_ choice: Int, of segment: Int) -> String {
     guard isImported else { return text.string(choices[choice].id) }
-    // Of segments with the same id, the later ones get their index as a suffix.
-    let suffix = segments[segment].flags.contains(.isDuplicate) ? "@\(segment)" : ""
-    return "\(text.string(segments[segment].id))\(suffix)-\(choice - Int(segments[segment].firstChoice) + 1)"
+    return "\(text.string(segments[segment].id))-\(choice - Int(segments[segment].firstChoice) + 1)"
   }
 
   /// Returns the segment that has a choice, by binary search: segments are in the order of their choices.

@@ -20,8 +20,7 @@ package struct StorySlice: Equatable, Sendable {
   package var isInArena: Bool { start & Self.arenaBit != 0 }
 }
 
-/// The bytes that a story's slices reference: the source, which is borrowed, and an arena with resolved
-/// escapes.
+/// The bytes that a story's slices reference: the source, and an arena with resolved escapes.
 ///
 /// Ids are compared by bytes, so that an id without escapes needs no copy and no `String`.
 package struct StoryText {
@@ -29,11 +28,15 @@ package struct StoryText {
   package static let maximumSize = Int(Int32.max) - 1
 
   let source: UnsafeRawBufferPointer
+  /// Keeps the bytes of the source; nil when the story's file does.
+  private let owner: AnyObject?
   private(set) var arena = StoryArena()
   /// The offset in the source of each slice in the arena.
   private var origins: [UInt32: UInt32] = [:]
 
-  package init(_ source: UnsafeRawBufferPointer) { self.source = source }
+  package init(_ source: UnsafeRawBufferPointer, owner: AnyObject? = nil) {
+    (self.source, self.owner) = (source, owner)
+  }
 
   /// Returns the bytes of a slice, which are valid while the source and this text exist.
   @inline(__always)

@@ -20,7 +20,8 @@ struct ReportStory: Sendable {
   /// - Parameters:
   ///   - draws: whether to draw the graph
   ///   - note: the reason when `draws` is false
-  init(_ file: StoryFile, draws: Bool, note: String?) {
+  /// - Returns: nil for a file in a directory that is no story
+  init?(_ file: StoryFile, draws: Bool, note: String?) {
     self.file = file.name
     do {
       let story = try file.story()
@@ -30,6 +31,8 @@ struct ReportStory: Sendable {
       paths = PathText(story, statistics)
       findings = story.check().findings
       if draws { draw(story) } else { self.note = note }
+    } catch is StoryFile.NoStory {
+      return nil
     } catch {
       findings = [
         error as? StoryFinding

@@ -21,6 +21,9 @@ struct StoryReportCommand: ParsableCommand {
   @Argument(help: StoryHelp.paths, completion: .file(extensions: StoryFile.extensions))
   var paths: [String]
 
+  @Option(help: StoryHelp.exclude)
+  var exclude: [String] = []
+
   @Option(name: [.short, .long], help: StoryHelp.output, completion: .file(extensions: ["html"]))
   var output: String
 
@@ -40,7 +43,7 @@ struct StoryReportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let files = try StoryFiles.find(paths)
+    let files = try StoryFiles.find(paths, exclude: exclude)
     let isGraphvizMissing = graphs && !Graphviz.isInstalled
     let reason = !graphs ? nil : isGraphvizMissing ? "Not drawn: \(Graphviz.Failure.missing)." : nil
     let tasks = files.enumerated().map { index, file in
@@ -57,7 +60,7 @@ struct StoryReportCommand: ParsableCommand {
     try ParallelMap.forEach(tasks, progress: &progress) { task in
       ReportStory(task.file, draws: task.draws, note: task.note)
     } body: { story, _ in
-      stories.append(story)
+      if let story { stories.append(story) }
     }
     try StoryReportPage(stories: stories, title: title).write(to: output)
     try output.finish()

@@ -6,6 +6,8 @@ struct LintedFile: Sendable {
   /// The story's id, if it has one.
   var id: String?
   var findings: [StoryFinding]
+  /// Whether it is a file in a directory that is no story.
+  var isSkipped = false
 
   init(_ file: StoryFile, ignoring ignored: Set<StoryFinding.Code> = []) {
     self.file = file
@@ -13,6 +15,8 @@ struct LintedFile: Sendable {
       let story = try file.story()
       id = story.header.id
       findings = story.check().findings
+    } catch is StoryFile.NoStory {
+      (isSkipped, findings) = (true, [])
     } catch {
       findings = [error as? StoryFinding ?? Self.unexpected(error)]
     }

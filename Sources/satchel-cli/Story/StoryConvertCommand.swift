@@ -5,22 +5,27 @@ import Satchel
 struct StoryConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Convert a Twine game (Twee 3) to a story.",
+    abstract: "Convert a Twine game to a story.",
     discussion: """
-      Passages become segments, links become choices. Passages with the tag "authentic" form the authentic \
+      The game is Twee 3, a published page, or a directory of Twee files. Passages become segments, links become \
+      choices. What only the game knows is kept: a choice with a target that is computed is "dynamic", and a \
+      segment that menus or scripts may lead to has the "entry" "possible". Passages with the tag "authentic" form the authentic \
       path; without such passages it is a shortest path to an ending. Fields that Twee does not have \
       (author, synopsis, age range) are left empty for the author, and "lint" lists them. In Twine, "Export \
       As Twee" writes such a file.
 
         satchel story convert game.twee -o game.json
-        satchel story convert game.twee --id the-cave | satchel story lint -
+        satchel story convert game/src/ -o game.json
+        satchel story convert published.html --id the-cave | satchel story lint -
 
-      Exit codes: 0 converted; 2 could not run, for example because the file is not Twee.
+      Exit codes: 0 converted; 2 could not run, for example because the file is no game.
       """)
 
   @Argument(
-    help: ArgumentHelp("A game as Twee 3, or - for the standard input.", valueName: "file"),
-    completion: .file(extensions: ["twee", "tw"]))
+    help: ArgumentHelp(
+      "A game as Twee 3 or a page, a directory of Twee files, or - for the standard input.", valueName: "path"
+    ),
+    completion: .file(extensions: StoryFile.tweeExtensions + StoryFile.pageExtensions))
   var file: String
 
   @Option(name: [.short, .long], help: StoryHelp.output, completion: .file())
@@ -32,8 +37,7 @@ struct StoryConvertCommand: ParsableCommand {
   func run() throws {
     let file = try StoryFiles.file(file)
     do {
-      let bytes = try file.bytes()
-      let story = try Twee.story(bytes, id: id)
+      let story = try file.converted(id: id)
       let output = try Output(output)
       try output.put(story.pretty() + "\n")
       try output.finish()

@@ -8,13 +8,16 @@ struct StoryLintCommand: ParsableCommand {
     abstract: "Check stories for errors and warnings.",
     discussion: """
       Finds choices without an existing target, unreachable segments, segments without a path to an ending, \
-      and suspicious content. Arguments are files (JSON or Twee 3), directories (every *.json, *.twee and \
-      *.tw below them, except hidden names and links to directories) and "-" for the standard input. All \
-      files are checked, even if some cannot be read.
+      and suspicious content. Arguments are files (JSON, Twee 3, or a published page or an archive of Twine), \
+      directories (every story below them) and "-" for the standard input. All files are checked, even if some \
+      cannot be read. Twee files in a directory that are one game are checked as one. Not read are hidden names, \
+      links to directories, node_modules, what --exclude and the file .satchelignore of a directory name (in the \
+      form of .gitignore), and other JSON files and pages.
 
         satchel story lint tale.json
         satchel story lint stories/ drafts/game.twee --strict
         satchel story lint stories/ --ignore reading-time --ignore unmarked-ending
+        satchel story lint . --exclude dist/
         satchel story lint stories/ --sarif > satchel.sarif
         satchel story lint game/src/ --watch
 
@@ -50,6 +53,9 @@ struct StoryLintCommand: ParsableCommand {
     completion: .list(StoryFinding.Code.allCases.map(\.rawValue)))
   var ignore: [String] = []
 
+  @Option(help: StoryHelp.exclude)
+  var exclude: [String] = []
+
   @Flag(help: "With --json, list files without findings, too.")
   var all = false
 
@@ -79,7 +85,7 @@ struct StoryLintCommand: ParsableCommand {
   private func runUntilInterrupted() throws {
     Interruption.installHandlers()
     // Made first, so that a change during the check is noticed.
-    var watch = StoryWatch(paths)
+    var watch = StoryWatch(paths, exclude: exclude)
     _ = try lint()
     if !quiet { Terminal.printError("watching until Ctrl-C") }
     while watch.next() {
@@ -92,7 +98,7 @@ struct StoryLintCommand: ParsableCommand {
   }
 
   private func lint() throws -> LintTotals {
-    let files = try StoryFiles.find(paths)
+    let files = try StoryFiles.find(paths, exclude: exclude)
     let ignored = Set(ignore.compactMap(StoryFinding.Code.init(rawValue:)))
     let checksDuplicates = !ignored.contains(.duplicateStory)
     var output = try makeOutput()
@@ -103,6 +109,7 @@ struct StoryLintCommand: ParsableCommand {
       LintedFile($0, ignoring: ignored)
     } body: { linted, progress in
       var linted = linted
+      if linted.isSkipped { return }
       if checksDuplicates { duplicates.check(&linted) }
       totals.add(linted)
       if !linted.findings.isEmpty { progress.clear() }

@@ -25,6 +25,9 @@ struct StoryStatsCommand: ParsableCommand {
   @Argument(help: StoryHelp.paths, completion: .file(extensions: StoryFile.extensions))
   var paths: [String]
 
+  @Option(help: StoryHelp.exclude)
+  var exclude: [String] = []
+
   @Flag(help: "Print JSON, on one line.")
   var json = false
 
@@ -40,10 +43,12 @@ struct StoryStatsCommand: ParsableCommand {
   ]
 
   func run() throws {
-    let files = try StoryFiles.find(paths)
+    let files = try StoryFiles.find(paths, exclude: exclude)
     var rows: [Row] = []
     var progress = Progress(total: files.count)
-    try ParallelMap.forEach(files, progress: &progress, work: Self.row) { row, _ in rows.append(row) }
+    try ParallelMap.forEach(files, progress: &progress, work: Self.row) { row, _ in
+      if let row { rows.append(row) }
+    }
     let output = try Output()
     let read = rows.filter { $0.finding == nil }
     let failed = rows.compactMap { row in row.finding.map { (row.file, $0) } }
@@ -65,7 +70,7 @@ struct StoryStatsCommand: ParsableCommand {
     if !failed.isEmpty { throw Terminal.attention }
   }
 
-  @Sendable private static func row(_ file: StoryFile) -> Row {
+  @Sendable private static func row(_ file: StoryFile) -> Row? {
     do {
       let story = try file.story()
       let (header, facts) = (story.header, story.statistics)
@@ -82,6 +87,8 @@ struct StoryStatsCommand: ParsableCommand {
       for (key, value) in facts.json.objectValue ?? JSONObject() { json[key] = value }
       json["paths"] = text(paths.digits)
       return Row(file: file, cells: cells, json: json)
+    } catch is StoryFile.NoStory {
+      return nil
     } catch {
       let finding = error as? StoryFinding
       return Row(

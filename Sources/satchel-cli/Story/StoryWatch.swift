@@ -12,14 +12,15 @@ struct StoryWatch {
   }
 
   private let paths: [String]
+  private let exclude: [String]
   private var versions: [FilePath: Version] = [:]
 
   /// The minimum interval between two comparisons, in microseconds.
   private static let interval: UInt32 = 100_000
 
-  init(_ paths: [String]) {
-    self.paths = paths
-    versions = Self.versions(paths)
+  init(_ paths: [String], exclude: [String]) {
+    (self.paths, self.exclude) = (paths, exclude)
+    versions = Self.versions(paths, exclude)
   }
 
   /// Waits until a file has changed, and then until no file changes between two comparisons.
@@ -29,7 +30,7 @@ struct StoryWatch {
     var hasChanged = false
     while !Interruption.isRequested {
       let start = ContinuousClock.now
-      let found = Self.versions(paths)
+      let found = Self.versions(paths, exclude)
       let isStable = found == versions
       versions = found
       if hasChanged, isStable { return true }
@@ -42,9 +43,9 @@ struct StoryWatch {
     return false
   }
 
-  private static func versions(_ paths: [String]) -> [FilePath: Version] {
+  private static func versions(_ paths: [String], _ exclude: [String]) -> [FilePath: Version] {
     var versions: [FilePath: Version] = [:]
-    for path in StoryFiles.watched(paths) {
+    for path in StoryFiles.watched(paths, exclude: exclude) {
       var status = stat()
       guard path.withCString({ stat($0, &status) }) == 0 else { continue }
       let time = status.contentTime

@@ -19,9 +19,10 @@ from satchel.stories._values import (
     StoryFinding,
     StoryStatistics,
     diff_from,
+    findings_from,
     segment_from,
 )
-from satchel.values import dataclass, record_from, records_from
+from satchel.values import dataclass, record_from
 
 __all__ = ["UNBOUNDED", "Story", "StoryReport", "check", "diff", "from_twee", "load", "story_from"]
 
@@ -226,7 +227,7 @@ def _report(text: Union[bytes, Opened], known: str, language: str, folder: str =
     return record_from(
         StoryReport,
         report,
-        findings=records_from(StoryFinding, report["findings"]),
+        findings=findings_from(report["findings"]),
         statistics=record_from(StoryStatistics, report["statistics"]),
         _name=known,
         _language=language,

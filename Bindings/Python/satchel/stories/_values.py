@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Any, Dict, List, Optional
 
+from satchel._html import Rows
 from satchel.values import dataclass, record_from, records_from
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "ChoiceName",
     "MovedChoice",
     "MovedStart",
+    "PassagePlace",
     "Segment",
     "StoryDiff",
     "StoryFinding",
@@ -29,13 +31,23 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class PassagePlace:
+    """A place in a passage of a game: its ``name``, and ``line`` and ``column`` from 1 in its text."""
+
+    name: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
 class StoryFinding:
     """An error or a warning in a story, and its location.
 
-    ``file`` is None, but for a story in several files, where it is the name of one;
-    ``code`` never changes; ``severity`` is "error" or "warning"; ``message`` is the description; ``pointer``
-    is a JSON Pointer into the story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is the
-    probable intention, such as the nearest id, or None.
+    ``file`` is None, but for a story in several files, where it is the name of one. ``passage`` is None, but
+    for a game of Twine, where it is the place in a passage. ``code`` never changes; ``severity`` is "error"
+    or "warning"; ``message`` is the description; ``pointer`` is a JSON Pointer into the story; ``line`` and
+    ``column`` count from 1, in its text; ``suggestion`` is the probable intention, such as the nearest id, or
+    None.
     """
 
     code: str
@@ -44,13 +56,14 @@ class StoryFinding:
     file: Optional[str]
     line: int
     column: int
+    passage: Optional[PassagePlace]
     message: str
     suggestion: Optional[str]
 
 
 @dataclass(frozen=True)
 class StoryStatistics:
-    """Facts about a story: its numbers of ``segments``, ``choices`` and ``words``.
+    """Facts about a story: its numbers of ``segments``, ``choices`` without dynamic ones, and ``words``.
 
     ``endings`` counts those that can be reached. ``shortest_path`` and ``longest_path`` count segments,
     both ends included; None where no path exists. ``shortest_minutes`` and ``longest_minutes`` are reading
@@ -73,13 +86,15 @@ class StoryStatistics:
 class Choice:
     """A choice with its ``text``; ``next_segment_id`` is the id of its target, which may not exist.
 
-    ``id`` is unique in its segment. ``extra`` are the members of the file that are the app's: all that have
-    no field here, ``image`` and ``sound`` among them.
+    ``id`` is unique in its segment. ``is_dynamic``: it leads where only the game knows, perhaps to
+    ``next_segment_id``, which may be empty; without a ``text`` it is not offered to readers. ``extra`` are the
+    members of the file that are the app's: all that have no field here, ``image`` and ``sound`` among them.
     """
 
     id: str
     text: str
     next_segment_id: str
+    is_dynamic: bool = False
     extra: Dict[str, Any] = field(default_factory=dict)
 
 
@@ -88,7 +103,8 @@ class Segment:
     """A segment of a story: its ``id``, its ``text`` and its ``choices``.
 
     ``is_authentic_path``: it is on the path of the original story. ``is_ending``: it is marked as an ending,
-    or has no choices. ``extra`` are the members of the file that are the app's, as of :class:`Choice`.
+    or has no choices; of a game, also that its choices lead only back to the start. ``extra`` are the members
+    of the file that are the app's, as of :class:`Choice`.
     """
 
     id: str
@@ -326,6 +342,20 @@ class StoryDiff:
     changed_fields: List[str]
 
 
+def findings_from(answers: List[Dict[str, Any]]) -> List[StoryFinding]:
+    """Findings with their places in passages."""
+    return Rows(
+        [
+            record_from(
+                StoryFinding,
+                each,
+                passage=record_from(PassagePlace, each["passage"]) if each.get("passage") else None,
+            )
+            for each in answers
+        ]
+    )
+
+
 def segment_from(answer: Dict[str, Any]) -> Segment:
     """A segment with its choices."""
     return record_from(Segment, answer, choices=records_from(Choice, answer["choices"]))
@@ -338,10 +368,7 @@ def summary_from(answer: Dict[str, Any]) -> StorySummary:
 
 def problems_from(answers: List[Dict[str, Any]]) -> List[StoryProblem]:
     """Problems with their findings."""
-    return [
-        record_from(StoryProblem, each, findings=records_from(StoryFinding, each["findings"]))
-        for each in answers
-    ]
+    return [record_from(StoryProblem, each, findings=findings_from(each["findings"])) for each in answers]
 
 
 def refresh_from(answer: Dict[str, Any]) -> StoryRefresh:
