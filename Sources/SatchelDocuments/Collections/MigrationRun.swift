@@ -5,7 +5,7 @@ import SatchelStorage
 import SatchelSync
 
 /// Migrates the documents of a collection to another version, inside a transaction.
-package struct MigrationRun {
+package final class MigrationRun {
   /// The migrations between two versions.
   package struct Path {
     /// In the order in which they are applied; `version` is the lower of the two.
@@ -247,7 +247,7 @@ package struct MigrationRun {
 
   private func kept(of record: Item) -> KeptValues {
     KeptValues(
-      connection, record.row, sealing: sensitive.isEmpty ? nil : { try sealingKey(record) },
+      connection, record.row, sealing: sensitive.isEmpty ? nil : { try self.sealingKey(record) },
       opening: record.isSealed ? work.store.database.keyring.keys : nil)
   }
 }

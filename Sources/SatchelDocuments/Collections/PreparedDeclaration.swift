@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// A declaration that was validated on its own, before it is compared with that of the store.
-struct PreparedDeclaration {
+final class PreparedDeclaration {
   let declaration: CollectionDeclaration
   let indexes: [PreparedIndex]
   let types: TypedPaths

@@ -7,15 +7,14 @@ extension SyncLogTables {
   var assets: (any AssetStorage)? { client.assets }
 
   func addAssets(
-    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
-    let present = changes
     let edit = AssetEdit(changes: changes, number: number, horizon: horizon)
     try database.read { connection in
-      guard let state = try SyncLogState.read(connection), state.isSame(as: present.start), state.phase == nil
+      guard let state = try SyncLogState.read(connection), state.isSame(as: changes.start), state.phase == nil
       else { throw Self.changedMeanwhile }
       let writer = try Self.writer(connection)
-      try edit.apply(present.assets, SyncAssetTables(connection), of: assets, writer: writer, object: object)
+      try edit.apply(changes.assets, SyncAssetTables(connection), of: assets, writer: writer, object: object)
       try edit.collect(SyncAssetTables(connection))
     }
     if edit.new.isEmpty { return [] }
@@ -24,7 +23,6 @@ extension SyncLogTables {
       return (try Self.writer(transaction.connection), sequence)
     }
     edit.addChanges(writer: writer, sequence: sequence, at: database.clock.now())
-    changes = edit.changes
     return try database.read { try edit.dropped(SyncAssetTables($0)) }
   }
 
@@ -148,7 +146,7 @@ struct AssetDoubt: Sendable {
 /// The entries of assets that one commit changes, under construction. A class, because a structure of these members is
 /// copied and destroyed by some 25 KB of code.
 final class AssetEdit {
-  private(set) var changes: SyncChanges
+  private let changes: SyncChanges
   let number: Int64
   /// Nil for a purge.
   let horizon: Int64?

@@ -94,7 +94,7 @@ protocol SyncLogLedger: Sendable {
   /// - Returns: the objects that the head no longer names
   /// - Throws: `SatchelError` (`busy`) when the position is no longer that of the changes
   func addAssets(
-    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject]
 
   /// The assets whose object this device could not read, and, if wanted, those that are marked as suspect.
@@ -117,7 +117,7 @@ protocol SyncLogLedger: Sendable {
   /// Takes the tombstones up to a horizon out of the sums of the entries with changes.
   ///
   /// - Throws: `SatchelError` (`busy`) when the position is no longer that of the changes
-  func exclude(through horizon: Int64, from changes: inout SyncChanges) throws
+  func exclude(through horizon: Int64, from changes: SyncChanges) throws
 
   /// The frames of the live entries in an interval, without tombstones up to a horizon, and their number.
   ///
@@ -198,8 +198,8 @@ struct SyncDecided: Sendable, Equatable {
   var failures: [SyncFailure] = []
 }
 
-/// Changes to send.
-struct SyncChanges: Sendable {
+/// Changes to send. A class, because a structure of these members is copied and destroyed by some 20 KB of code.
+final class SyncChanges {
   struct Change: Sendable {
     var row: Int64
     var sequence: Int64
@@ -248,6 +248,15 @@ struct SyncChanges: Sendable {
   /// Whether changes that could not be sent are tried again later.
   var hasPostponed = false
 
+  init(start: SyncLogState) { (self.start, state) = (start, start) }
+
+  init(copying other: SyncChanges) {
+    (changes, assets, reserving, waiting) = (other.changes, other.assets, other.reserving, other.waiting)
+    (obsolete, failures, start, state) = (other.obsolete, other.failures, other.start, other.state)
+    (hasMore, expectedBytes, isCut, latest) = (other.hasMore, other.expectedBytes, other.isCut, other.latest)
+    hasPostponed = other.hasPostponed
+  }
+
   /// Whether all that are sent, or reserved for, are later than a change.
   func areAll(after sequence: Int64) -> Bool {
     guard let first = changes.first?.sequence ?? reserving else { return false }
@@ -255,7 +264,7 @@ struct SyncChanges: Sendable {
   }
 
   /// Leaves the changes for a later sync.
-  mutating func withhold() {
+  func withhold() {
     let reserved = assets.reserved
     (changes, assets) = ([], AssetPlan())
     assets.reserved = reserved

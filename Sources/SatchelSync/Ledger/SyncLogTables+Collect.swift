@@ -14,7 +14,7 @@ extension SyncLogTables {
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
       let writer = try Self.latest(connection)
       var collected = Collected(
-        changes: SyncChanges(start: state, state: state), writer: writer.name,
+        changes: SyncChanges(start: state), writer: writer.name,
         maximumAssets: sizes.bytesOfCommit)
       collected.changes.latest = writer.sequence
       let now = database.clock.now()
@@ -54,7 +54,7 @@ extension SyncLogTables {
           try collect(row, sequence, at: now, assets, from: connection, into: &collected)
         }
       } catch is Full {}
-      try addUpkeep(of: assets, connection, &collected.changes)
+      try addUpkeep(of: assets, connection, collected.changes)
       return collected.changes
     }
     held = changes.start
@@ -133,7 +133,7 @@ extension SyncLogTables {
 
   /// Adds repairs of assets, and what this sync knows of their objects.
   private func addUpkeep(
-    of assets: AssetContext, _ connection: Connection, _ changes: inout SyncChanges
+    of assets: AssetContext, _ connection: Connection, _ changes: SyncChanges
   ) throws {
     (changes.assets.suspects, changes.assets.cleared) = (assets.suspects, assets.cleared)
     changes.assets.reserved = assets.reserved

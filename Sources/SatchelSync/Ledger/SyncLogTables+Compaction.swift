@@ -76,7 +76,7 @@ extension SyncLogTables {
 
 /// Drops tombstones up to the horizon.
 extension SyncLogTables {
-  func exclude(through horizon: Int64, from changes: inout SyncChanges) throws {
+  func exclude(through horizon: Int64, from changes: SyncChanges) throws {
     let (start, replaced) = (changes.start, Set(changes.changes.map(\.row)))
     var state = changes.state
     try database.read { connection in

@@ -56,7 +56,7 @@ extension SyncLogRun {
     _ changes: SyncChanges, _ upkeep: Upkeep, at held: inout SyncLogState
   ) throws -> Preparation {
     let state = changes.start
-    var changes = changes
+    let changes = SyncChanges(copying: changes)
     let number = (state.position?.number ?? 0) + 1
     let present = state.head
     var next = next(after: present, state, number: number)
@@ -66,9 +66,9 @@ extension SyncLogRun {
     var dropped: [AssetObject] = []
     if state.work.hasAssets || !changes.assets.isEmpty {
       let horizon = options.purges ? nil : next.horizon
-      dropped = try ledger.addAssets(number: number, horizon: horizon, to: &changes) { newObject(state) }
+      dropped = try ledger.addAssets(number: number, horizon: horizon, to: changes) { newObject(state) }
     }
-    if next.horizon > present?.horizon ?? 0 { try ledger.exclude(through: next.horizon, from: &changes) }
+    if next.horizon > present?.horizon ?? 0 { try ledger.exclude(through: next.horizon, from: changes) }
     var draft = Draft(head: next, seal: remote.seal(of: next))
     if let present {
       // Another process of the device may have adopted a new key since this one read the state.
@@ -82,7 +82,7 @@ extension SyncLogRun {
       return .nothing
     }
     draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
-    append(&changes, from: number, to: &draft)
+    append(changes, from: number, to: &draft)
     draft.sealInline()
     draft.head.count = changes.state.count
     draft.head.bytes = changes.state.bytes
@@ -130,7 +130,7 @@ extension SyncLogRun {
 
   /// Adds the changes: inline if they are small, otherwise as segments, each with its own sequence number.
   private func append(
-    _ changes: inout SyncChanges, from number: Int64, to draft: inout Draft
+    _ changes: SyncChanges, from number: Int64, to draft: inout Draft
   ) {
     let replaced = Set(changes.changes.map(\.envelope.key))
     draft.inline.removeAll { replaced.contains($0.envelope.key) }

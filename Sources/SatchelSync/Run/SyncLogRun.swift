@@ -260,7 +260,7 @@ package struct SyncLogRun {
     try lookAtDoubts(state)
     // With the sweep that comes with the next changes.
     if state.work.hasPending, isSweepDue(state) { assets.searches = true }
-    var changes = try ledger.changes(&state, assets)
+    let changes = try ledger.changes(&state, assets)
     hasPostponed = changes.hasPostponed
     try ledger.note(changes.failures, changes.obsolete)
     forgetUnsent()

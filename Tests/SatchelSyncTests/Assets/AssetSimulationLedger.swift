@@ -48,7 +48,7 @@ struct AssetSimulationLedger: SyncLogLedger {
       changes.assets.uploads = changes.assets.uploads.filter { needed.contains($0.key) }
       changes.assets.completions = changes.assets.completions.filter { needed.contains($0.key) }
     case .blockall: if !changes.waiting.isEmpty { changes.withhold() }
-    case .eager: try addUploadsOfWaiting(to: &changes)
+    case .eager: try addUploadsOfWaiting(to: changes)
     case .trustshadow:
       device.seen.formUnion(try located())
       for digest in device.seen { changes.assets.uploads[digest] = nil }
@@ -57,7 +57,7 @@ struct AssetSimulationLedger: SyncLogLedger {
     return changes
   }
 
-  private func addUploadsOfWaiting(to changes: inout SyncChanges) throws {
+  private func addUploadsOfWaiting(to changes: SyncChanges) throws {
     for waiting in changes.waiting {
       for digest in try device.references(of: waiting.key) ?? [] {
         let (size, isThere) = try device.database.read { connection in
@@ -84,7 +84,7 @@ struct AssetSimulationLedger: SyncLogLedger {
   }
 
   func addAssets(
-    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     for (digest, found) in changes.assets.located { world.remote.note(digest, in: found.location.object) }
     var horizon = horizon
@@ -103,9 +103,9 @@ struct AssetSimulationLedger: SyncLogLedger {
     }
     let start = changes
     let dropped = try step("assets") {
-      try ledger.addAssets(number: number, horizon: horizon, to: &changes, object: object)
+      try ledger.addAssets(number: number, horizon: horizon, to: changes, object: object)
     }
-    if world.mutant == .keepmark { try keepMarks(of: start, in: &changes) }
+    if world.mutant == .keepmark { try keepMarks(of: start, in: changes) }
     return dropped
   }
 
@@ -119,7 +119,7 @@ struct AssetSimulationLedger: SyncLogLedger {
   }
 
   /// Takes back what only removes a mark.
-  private func keepMarks(of start: SyncChanges, in changes: inout SyncChanges) throws {
+  private func keepMarks(of start: SyncChanges, in changes: SyncChanges) throws {
     for change in changes.changes[start.changes.count...] {
       let row = try device.database.read { try SyncRowTable(connection: $0).row(change.row) }
       guard let row, var old = try SyncAssetTables.asset(of: row), old.unused != nil,
@@ -190,8 +190,8 @@ struct AssetSimulationLedger: SyncLogLedger {
   func live(in packs: [SyncPack], above horizon: Int64) throws -> [SyncLiveEntries] {
     try step("live") { try ledger.live(in: packs, above: horizon) }
   }
-  func exclude(through horizon: Int64, from changes: inout SyncChanges) throws {
-    try step("exclude") { try ledger.exclude(through: horizon, from: &changes) }
+  func exclude(through horizon: Int64, from changes: SyncChanges) throws {
+    try step("exclude") { try ledger.exclude(through: horizon, from: changes) }
   }
   func liveEntries(
     _ interval: ClosedRange<Int64>, above horizon: Int64, at state: SyncLogState

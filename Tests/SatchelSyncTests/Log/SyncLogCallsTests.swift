@@ -112,10 +112,10 @@ private struct SyncNotingLedger: SyncLogLedger {
   var assets: (any AssetStorage)? { ledger.assets }
 
   func addAssets(
-    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     called("assets")
-    return try ledger.addAssets(number: number, horizon: horizon, to: &changes, object: object)
+    return try ledger.addAssets(number: number, horizon: horizon, to: changes, object: object)
   }
 
   func doubted(limit: Int, suspects: Bool) throws -> [AssetDoubt] {
@@ -144,9 +144,9 @@ private struct SyncNotingLedger: SyncLogLedger {
     return try ledger.live(in: packs, above: horizon)
   }
 
-  func exclude(through horizon: Int64, from changes: inout SyncChanges) throws {
+  func exclude(through horizon: Int64, from changes: SyncChanges) throws {
     called("exclude")
-    try ledger.exclude(through: horizon, from: &changes)
+    try ledger.exclude(through: horizon, from: changes)
   }
 
   func liveEntries(

@@ -174,10 +174,10 @@ struct SyncSimulationLedger: SyncLogLedger {
   var assets: (any AssetStorage)? { ledger.assets }
 
   func addAssets(
-    number: Int64, horizon: Int64?, to changes: inout SyncChanges, object: () -> AssetObject
+    number: Int64, horizon: Int64?, to changes: SyncChanges, object: () -> AssetObject
   ) throws -> [AssetObject] {
     try step("assets") {
-      try ledger.addAssets(number: number, horizon: horizon, to: &changes, object: object)
+      try ledger.addAssets(number: number, horizon: horizon, to: changes, object: object)
     }
   }
 
@@ -200,8 +200,8 @@ struct SyncSimulationLedger: SyncLogLedger {
     }
   }
 
-  func exclude(through horizon: Int64, from changes: inout SyncChanges) throws {
-    try step("exclude \(horizon)") { try ledger.exclude(through: horizon, from: &changes) }
+  func exclude(through horizon: Int64, from changes: SyncChanges) throws {
+    try step("exclude \(horizon)") { try ledger.exclude(through: horizon, from: changes) }
   }
 
   func liveEntries(
