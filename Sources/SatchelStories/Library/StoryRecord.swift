@@ -3,19 +3,23 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The row of a file in the index.
-struct StoryRecord: Sendable {
+/// The row of a file in the index: an object, since a refresh collects many of them in arrays that grow.
+final class StoryRecord: Sendable {
   enum Content: Sendable {
     /// A story; its `isPurchased` is the value in the file.
     case story(StorySummary)
     case problem(StoryFailure)
   }
 
-  var name: String
-  var metadata: FileMetadata
+  let name: String
+  let metadata: FileMetadata
   /// The SHA-256 of the content; nil for a file that could not be read.
-  var hash: [UInt8]?
-  var content: Content
+  let hash: [UInt8]?
+  let content: Content
+
+  init(name: String, metadata: FileMetadata, hash: [UInt8]?, content: Content) {
+    (self.name, self.metadata, self.hash, self.content) = (name, metadata, hash, content)
+  }
 
   /// The id of its story.
   var story: String? {
