@@ -36,7 +36,9 @@ public struct TweeGame: Sendable {
         "a story in several files has one passage StoryData, and these \(files.count) files have \(dataCount)"
       )
     }
-    guard !self.files.isEmpty else { throw SatchelError(.invalid, "there is no file with passages") }
+    guard !self.files.isEmpty else {
+      throw SatchelError(.invalid, "there is no Twee file with passages, such as StoryData")
+    }
   }
 
   /// Joins the Twee files and scripts below a directory, in the order of their names. Hidden names, links,
@@ -129,7 +131,7 @@ public struct TweeGame: Sendable {
     return paths
   }
 
-  /// Calls `action` with the name and the body of each passage.
+  /// Calls `action` with the name and the body of each special passage, and perhaps others.
   private static func forEachHeader(_ text: [UInt8], _ action: (TweeBytes, Range<Int>, Range<Int>) -> Void) {
     text.withUnsafeBytes { text in
       let bytes = TweeBytes(source: text)
@@ -139,7 +141,11 @@ public struct TweeGame: Sendable {
         let end = bytes.find(0x0A, from: line, to: bytes.count) ?? bytes.count
         if bytes[line] == UInt8(ascii: ":"), bytes[line + 1] == UInt8(ascii: ":") {
           if let passage { action(bytes, passage.name, passage.body..<line) }
-          passage = (TweeHeader(bytes, line: line..<end).name, min(end + 1, bytes.count))
+          // Only the names of special passages matter, which start with one of these.
+          let first = bytes[bytes.skipSpace(from: line + 2, to: end)]
+          passage =
+            first == UInt8(ascii: "S") || first == UInt8(ascii: "@")
+            ? (TweeHeader(bytes, line: line..<end).name, min(end + 1, bytes.count)) : nil
         }
         line = end + 1
       }

@@ -39,7 +39,8 @@ struct TwinePage {
     var index = first
     while let start = file.find("<tw-storydata", from: index, to: file.count) {
       let end = file.find("</tw-storydata>", from: start, to: file.count) ?? file.count
-      stories.append(start..<end)
+      // A format has an empty one.
+      if file.find("<tw-passagedata", from: start, to: end) != nil { stories.append(start..<end) }
       index = end
     }
     if stories.isEmpty, let area = file.find("<div tiddler=", from: first, to: file.count) {

@@ -81,10 +81,13 @@ def test_garbage_is_a_finding_and_hides_nothing(run, write, name, broken):
     content, code = GARBAGE[name]
     write("a/b.json", content)
     write("a/c.json", broken)
-    first, second = run("lint", "a", "--json", code=1).json["files"]
-    [finding] = first["findings"]
+    [named] = run("lint", "a/b.json", "--json", code=1).json["files"]
+    [finding] = named["findings"]
     assert finding["code"] == code
     assert finding["severity"] == "error"
+    *first, second = run("lint", "a", "--json", code=1).json["files"]
+    # Other JSON in a directory is no finding, but what is no JSON may have been a story.
+    assert first == ([{**named, "file": "a/b.json"}] if code == "not-json" else [])
     assert "broken-choice" in [finding["code"] for finding in second["findings"]]
 
 

@@ -1,5 +1,7 @@
 """Games of Twine in folders, pages and archives, and what is no story."""
 
+import json
+
 from conftest import story
 
 DATA = ':: StoryData\n{"ifid": "1", "format": "Harlowe"}\n\n'
@@ -48,26 +50,26 @@ def test_story_includes_name_the_files_of_a_game(run, write, tmp_path):
 
 def test_a_folder_with_one_file_is_converted(run, write):
     write("game/a.twee", DATA + ":: Start\n[[x]]\n\n:: x\nEnd.\n")
-    assert len(run("convert", "game").json["segments"]) == 2
+    assert len(json.loads(run("convert", "game").out)["segments"]) == 2
     write("game/b.twee", DATA + ":: Start\nEnd.\n")
-    assert "several games" in run("convert", "game", code=2).stderr
+    assert "several games" in run("convert", "game", code=2).err
 
 
 def test_both_places_of_a_duplicate_are_named(run, write):
     write("a.twee", DATA + ":: Start\n[[Drawer]]\n\n:: Drawer\nOne.\n")
     write("b.twee", ":: Drawer\nTwo.\n")
     result = run("lint", ".")
-    assert "a.twee:7:1: warning: " in result.stdout
-    assert " at b.twee:1 [duplicate-segment]" in result.stdout
+    assert "a.twee:7:1: warning: " in result.out
+    assert " at b.twee:1 [duplicate-segment]" in result.out
 
 
 def test_a_page_and_an_archive_are_read(run, write):
     write("well.html", PAGE)
     result = run("lint", "well.html", "--json", code=1)
     assert errors(result) == [("well.html", None, 1, "broken-choice")]
-    assert result.json["files"][0]["findings"][0]["passage"] == {"name": "Start", "line": 1, "column": 16}
-    assert 'passage "Start", line 1, column 16: ' in run("lint", "well.html", code=1).stdout
-    assert len(run("convert", "well.html").json["segments"]) == 2
+    assert result.json["files"][0]["findings"][0]["passage"] == {"name": "Start", "line": 1, "column": 18}
+    assert 'passage "Start", line 1, column 18: ' in run("lint", "well.html", code=1).out
+    assert len(json.loads(run("convert", "well.html").out)["segments"]) == 2
     tales = PAGE.removeprefix("<html>").removesuffix("</html>")
     write("archive.html", tales + "\n" + tales.replace("Hoem", "Cave") + "\n" + tales)
     found = errors(run("lint", "archive.html", "--json", code=1))
@@ -77,6 +79,7 @@ def test_a_page_and_an_archive_are_read(run, write):
 def test_other_files_of_a_repository_are_no_findings(run, write):
     write("package.json", '{"name": "game"}')
     write("tsconfig.json", "// a comment\n{}")
+    write("data.json", "[1, 2]")
     write("index.html", "<html><p>Hello</p></html>")
     write("tale.json")
     assert checked(run("lint", ".", "--json", "--all")) == ["tale.json"]
@@ -108,7 +111,7 @@ def test_what_is_ignored_is_not_read(run, write):
     assert checked(run("lint", ".", "--json", "--all", *arguments)) == ["a.json", "old/e.json"]
     write(".satchelignore", "# generated\ndist/\nold/**\n!old/e.json\n*.tmp.json\n")
     assert checked(run("lint", ".", "--json", "--all")) == ["a.json", "old/e.json"]
-    assert "node_modules" not in run("lint", ".", "--json", "--all").stdout
+    assert "node_modules" not in run("lint", ".", "--json", "--all").out
     write("game/a.twee", DATA + ":: Start\n[[x]]\n\n:: x\nEnd.\n")
     write("game/b.twee", ":: x\n[[nowhere]]\n")
     assert errors(run("lint", "game", "--json", code=1))

@@ -148,5 +148,7 @@ class Model:
     def _ways(self) -> Any:
         live = self.reachable & self.can_end
         ways = networkx.MultiDiGraph(self.graph.subgraph({*live, END} if live else ()))
-        ways.remove_edges_from([edge for edge in ways.in_edges(0, keys=True) if self._restarts(edge[0])])
+        ways.remove_edges_from(
+            [edge for edge in ways.edges(keys=True) if edge[1] != END and self._restarts(edge[0])]
+        )
         return ways

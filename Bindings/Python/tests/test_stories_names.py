@@ -119,8 +119,10 @@ def test_the_names_of_the_contract(tmp_path: Path) -> None:
     assert isinstance(report.json(), str)
     assert isinstance(report.sarif(), str)
     broken = satchel.stories.check(tales.encoded(story([segment("a", "forset"), segment("forest")])))
-    finding = next(each for each in broken.findings if each.code == "no-ending")
-    assert (finding.severity, finding.pointer, finding.line) == ("error", "/segments", 1)
+    finding = next(each for each in broken.findings if each.code == "broken-choice")
+    place = "/segments/0/choices/0/nextSegmentId"
+    assert (finding.severity, finding.pointer, finding.line) == ("error", place, 1)
+    assert finding.passage is None
     assert finding.file is None
     assert finding.column > 1
     assert finding.message

@@ -38,7 +38,7 @@ def test_a_report_as_json() -> None:
     report = stories.check(FAULTY)
     written = json.loads(report.json())
     assert set(written) == {"ok", "findings", "errors", "warnings", "omitted", "statistics"}
-    fields = ("code", "severity", "pointer", "file", "line", "column", "message", "suggestion")
+    fields = ("code", "severity", "pointer", "file", "line", "column", "passage", "message", "suggestion")
     assert [tuple(each) for each in written["findings"]] == [fields] * len(report.findings)
     for each, finding in zip(written["findings"], report.findings):
         assert each == {name: getattr(finding, name) for name in fields}

@@ -74,10 +74,12 @@ struct StoryFile: Sendable {
       if isFound, !isGame, !story.hasSegmentsMember { throw NoStory() }
       return story
     } catch let error as SatchelError {
-      // A file that names segments is one of a story, with a mistake.
-      if isFound, !isGame, !bytes.contains(ascii: "\"segments\"") { throw NoStory() }
       let cause = error.underlying as? JSONError
       let isJSON = StoryReader.isJSON(error)
+      // Stories have no comments, as files of settings have.
+      let offset = cause?.position?.offset ?? bytes.count
+      let isCommented = offset < bytes.count && bytes[offset] == UInt8(ascii: "/")
+      if isFound, !isGame, isJSON || isCommented { throw NoStory() }
       throw StoryFinding(
         isJSON ? .notAStory : .notJSON, pointer: cause?.pointer ?? "",
         position: cause?.position ?? Self.start,
@@ -101,12 +103,4 @@ struct StoryFile: Sendable {
   }
 
   static let start = JSONPosition(offset: 0, line: 1, column: 1)
-}
-
-extension [UInt8] {
-  /// Whether the bytes have a text in them.
-  fileprivate func contains(ascii text: StaticString) -> Bool {
-    let text = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    return indices.contains { self[$0] == text.first && self[$0...].starts(with: text) }
-  }
 }

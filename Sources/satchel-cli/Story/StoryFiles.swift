@@ -89,6 +89,12 @@ struct StoryFiles {
     for file in files where file.isTwee && file.problem == nil {
       marks[file.path] = (try? file.bytes()).map(TweeGame.mark)
     }
+    // An included file starts no story of its own.
+    for file in files where marks[file.path] == .includes {
+      for name in TweeGame.includes(of: (try? file.bytes()) ?? []) {
+        marks[file.path.directory.appending(Array(name.utf8))] = TweeGame.Mark.none
+      }
+    }
     let games = marks.count < 2 ? files : group(files, below: directory, marks, ignoring)
     return games.flatMap(expanded)
   }
