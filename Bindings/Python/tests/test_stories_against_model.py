@@ -29,7 +29,8 @@ def found_in(report: satchel.stories.StoryReport) -> Counter[Tuple[str, Optional
 def random_story(chance: random.Random) -> Dict[str, Any]:
     """One to twelve segments, and everything that can be wrong with them."""
     count = chance.randint(1, 12)
-    names = [f"s{number}" for number in range(count)]
+    # Not near to each other: what a misspelt choice cuts off would be counted in it.
+    names = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima".split()[:count]
     forwards = chance.random() < 0.4
     faulty = chance.random()
     segments: List[tales.Segment] = []
