@@ -26,11 +26,16 @@ def found_in(report: satchel.stories.StoryReport) -> Counter[Tuple[str, Optional
     )
 
 
+#: Not near to each other: what a misspelt choice cuts off would be counted in it.
+NAMES = [
+    "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima",
+]  # fmt: skip
+
+
 def random_story(chance: random.Random) -> Dict[str, Any]:
     """One to twelve segments, and everything that can be wrong with them."""
     count = chance.randint(1, 12)
-    # Not near to each other: what a misspelt choice cuts off would be counted in it.
-    names = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima".split()[:count]
+    names = NAMES[:count]
     forwards = chance.random() < 0.4
     faulty = chance.random()
     segments: List[tales.Segment] = []
