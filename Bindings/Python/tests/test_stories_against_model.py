@@ -28,7 +28,8 @@ def found_in(report: satchel.stories.StoryReport) -> Counter[Tuple[str, Optional
 
 #: Not near to each other: what a misspelt choice cuts off would be counted in it.
 NAMES = [
-    "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima",
+    "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo",
+    "lima",
 ]  # fmt: skip
 
 
