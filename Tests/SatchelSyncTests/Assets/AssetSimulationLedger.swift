@@ -41,7 +41,7 @@ struct AssetSimulationLedger: SyncLogLedger {
   // MARK: Assets
 
   func changes(_ state: inout SyncLogState, _ assets: AssetContext) throws -> SyncChanges {
-    var changes = try step("changes") { try ledger.changes(&state, assets) }
+    let changes = try step("changes") { try ledger.changes(&state, assets) }
     switch world.mutant {
     case .norepair:
       let needed = Set(changes.changes.flatMap(\.envelope.assets))
