@@ -11,7 +11,8 @@ import Testing
 struct QueryPropertyTests {
   private typealias Model = QueryModel
   /// Of each test: 480 queries; SATCHEL_QUERY_SEEDS sets another number.
-  private static let seeds = ProcessInfo.processInfo.environment["SATCHEL_QUERY_SEEDS"].flatMap { Int($0) } ?? 4
+  private static let seeds =
+    ProcessInfo.processInfo.environment["SATCHEL_QUERY_SEEDS"].flatMap { Int($0) } ?? 4
 
   @Test("every query gives what a model that reads every document gives", arguments: 1...seeds)
   func random(seed: Int) throws {

@@ -132,7 +132,7 @@ struct LibraryLoadTests {
   @Test("The error lists the first twenty findings, and the number of others")
   func manyFindings() throws {
     let fixture = try LibraryFixture()
-    let text = LibraryFixture.story("many", segments: 60)
+    let text = LibraryFixture.story("many", segments: 200)
       .replacingOccurrences(of: "\"nextSegmentId\":\"s", with: "\"nextSegmentId\":\"x")
     try fixture.put("many.json", text)
     let library = try fixture.library()

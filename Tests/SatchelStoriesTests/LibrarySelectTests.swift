@@ -168,7 +168,7 @@ struct LibrarySelectTests {
     // d has two paths: through its choice, and by ending; c has a cycle.
     let loop = LibraryFixture.story("c", title: "éclair", minutes: 1)
       .replacingOccurrences(
-        of: "\"choices\":[]", with: #""choices":[{"id":"x","text":"x","nextSegmentId":"s0"}]"#)
+        of: "\"choices\":[]", with: #""choices":[{"id":"x","text":"x","nextSegmentId":"s1"}]"#)
     let two = LibraryFixture.story("d", title: "Zebra", minutes: 9)
       .replacingOccurrences(of: "\"isEnding\":false", with: "\"isEnding\":true")
     try fixture.put("1.json", two)

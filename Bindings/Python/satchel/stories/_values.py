@@ -87,8 +87,9 @@ class Choice:
     """A choice with its ``text``; ``next_segment_id`` is the id of its target, which may not exist.
 
     ``id`` is unique in its segment. ``is_dynamic``: it leads where only the game knows, perhaps to
-    ``next_segment_id``, which may be empty; without a ``text`` it is not offered to readers. ``extra`` are the
-    members of the file that are the app's: all that have no field here, ``image`` and ``sound`` among them.
+    ``next_segment_id``, which may be empty; without a ``text`` it is not offered to readers. ``extra`` are
+    the members of the file that are the app's: all that have no field here, ``image`` and ``sound`` among
+    them.
     """
 
     id: str
