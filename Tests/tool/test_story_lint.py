@@ -51,7 +51,7 @@ def test_warnings_end_with_1_only_when_strict(run, write, warned):
         (["nowhere.json"], "nowhere.json: does not exist"),
         (["tale.json", "nowhere"], "nowhere: does not exist"),
         (["tale.json/below"], "tale.json/below: not a directory"),
-        (["empty"], "empty: contains no *.json, *.twee or *.tw"),
+        (["empty"], "empty: contains no story: no *.json, *.twee, *.tw, or page of Twine"),
         ([], "Missing expected argument '<path> ...'"),
         (["tale.json", "--json", "--sarif"], "--json and --sarif exclude each other"),
         (["tale.json", "--ignore", "bogus"], "unknown code bogus; the codes are no-segments,"),
@@ -88,16 +88,17 @@ def test_json_conforms_to_its_schema(run, write, broken, warned, strict):
     write("a/warned.json", warned)
     write("a/text.json", "{")
     write("a/list.json", "[]")
-    result = run("lint", "a", "--json", *(["--strict"] if strict else []), code=1)
+    write("list.json", "[]")
+    result = run("lint", "a", "list.json", "--json", *(["--strict"] if strict else []), code=1)
     document = checked(result.json)
     assert result.err == ""
     assert [file["file"] for file in document["files"]] == [
         "a/broken.json",
-        "a/list.json",
         "a/text.json",
         "a/warned.json",
+        "list.json",
     ]
-    assert [file["ok"] for file in document["files"]] == [False, False, False, not strict]
+    assert [file["ok"] for file in document["files"]] == [False, False, not strict, False]
     assert document["files_checked"] == 5
     assert document["files_with_findings"] == 4
     for total in ("errors", "warnings"):
