@@ -101,11 +101,11 @@ struct AssetSimulationLedger: SyncLogLedger {
       }
     default: break
     }
-    let start = changes
+    let count = changes.changes.count
     let dropped = try step("assets") {
       try ledger.addAssets(number: number, horizon: horizon, to: changes, object: object)
     }
-    if world.mutant == .keepmark { try keepMarks(of: start, in: changes) }
+    if world.mutant == .keepmark { try keepMarks(after: count, in: changes) }
     return dropped
   }
 
@@ -119,8 +119,8 @@ struct AssetSimulationLedger: SyncLogLedger {
   }
 
   /// Takes back what only removes a mark.
-  private func keepMarks(of start: SyncChanges, in changes: SyncChanges) throws {
-    for change in changes.changes[start.changes.count...] {
+  private func keepMarks(after count: Int, in changes: SyncChanges) throws {
+    for change in changes.changes[count...] {
       let row = try device.database.read { try SyncRowTable(connection: $0).row(change.row) }
       guard let row, var old = try SyncAssetTables.asset(of: row), old.unused != nil,
         let document = change.envelope.content.document
